@@ -1,0 +1,103 @@
+// Package chunkplan decides how an export is cut into chunk tasks. Layer: L1
+// (planning, no I/O).
+package chunkplan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/keyspace"
+	"github.com/lapstrake/lapstrake/shared/rowtype"
+)
+
+// PlanVersion is the only version of plan.json.
+const PlanVersion = 1
+
+// MaxPlanBytes bounds plan.json (architecture §7).
+const MaxPlanBytes = 32 << 20
+
+// Plan is plan.json: everything a run needs that was decided before its first
+// row was read. It is written once, by whichever planner comes first, and
+// never changes; the config is not read again (architecture §2.1).
+type Plan struct {
+	PlanVersion int                 `json:"plan_version"`
+	RunID       contract.RunID      `json:"run_id"`
+	CreatedAt   contract.Time       `json:"created_at"`
+	Export      exportconfig.Export `json:"export"`
+	Source      exportconfig.Source `json:"source"`
+	// Prefix is the resolved output prefix below the root, ending in "/"
+	// unless empty; RunScoped is true when it contains the run id.
+	Prefix    string `json:"prefix"`
+	RunScoped bool   `json:"run_scoped,omitempty"`
+	// FirstGeneration is the generation that the run took the fence at: parts
+	// of it may have plain names (architecture §2.5).
+	FirstGeneration contract.Generation `json:"first_generation"`
+
+	Engine         string                  `json:"engine"`
+	Schema         string                  `json:"schema,omitempty"`
+	Table          string                  `json:"table,omitempty"`
+	Query          string                  `json:"query,omitempty"`
+	SourceIdentity contract.SourceIdentity `json:"source_identity"`
+
+	Columns           []rowtype.Column     `json:"columns"`
+	SchemaFingerprint contract.Fingerprint `json:"schema_fingerprint"`
+	// Strategy is "full", "chunked" or "keyset", as in source.extraction.
+	Strategy string            `json:"strategy"`
+	Key      []keyspace.Column `json:"key,omitempty"`
+	// Unique is true when no two rows have the same key. Splittable is true
+	// when a task may hand the rest of its range to a child; then rows are
+	// read in key order.
+	Unique     bool `json:"unique,omitempty"`
+	Splittable bool `json:"splittable,omitempty"`
+	// Consistency is the label of architecture §4.2, "per_task".
+	Consistency string `json:"consistency"`
+
+	// Window is what a mode with a cursor covers; null in others.
+	Window *contract.PositionWindow `json:"window,omitempty"`
+
+	// Tasks has one range for each planned task, by index.
+	Tasks []keyspace.Range `json:"tasks"`
+
+	EstimatedRows  int64                     `json:"estimated_rows"`
+	EstimatedBytes int64                     `json:"estimated_bytes"`
+	Diagnostics    []exportconfig.Diagnostic `json:"diagnostics,omitempty"`
+}
+
+// Encode returns the bytes of plan.json.
+func (p Plan) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(p); err != nil {
+		return nil, err
+	}
+	if b.Len() > MaxPlanBytes {
+		return nil, fault.New(fault.Permanent, "LAPSTRAKE_PLAN_TOO_LARGE", "the plan of %s has %d bytes, at most %d are allowed: use larger chunks", p.RunID, b.Len(), MaxPlanBytes)
+	}
+	return b.Bytes(), nil
+}
+
+// Decode reads plan.json.
+func Decode(body []byte) (Plan, error) {
+	var p Plan
+	if err := json.Unmarshal(body, &p); err != nil {
+		return p, fmt.Errorf("plan: %w", err)
+	}
+	if p.PlanVersion != PlanVersion {
+		return p, fault.New(fault.Permanent, "LAPSTRAKE_PLAN_VERSION", "plan of run %s has version %d, this function reads version %d", p.RunID, p.PlanVersion, PlanVersion)
+	}
+	return p, nil
+}
+
+// Naming returns how parts written under generation g are named.
+func (p Plan) Naming(g contract.Generation) contract.PartNaming {
+	return contract.PartNaming{
+		Generation: g,
+		Plain:      g == p.FirstGeneration && (p.RunScoped || g == 1),
+		Ext:        p.Export.Format,
+	}
+}

@@ -1,0 +1,110 @@
+package contract
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// CursorVersion is the only version of the cursor document.
+const CursorVersion = 1
+
+// FenceState is what the owner of an export is doing (architecture §2.2).
+type FenceState string
+
+const (
+	FenceOpening   FenceState = "opening"   // taken; the predecessor is being sealed
+	FenceOpen      FenceState = "open"      // the owner may commit
+	FenceCommitted FenceState = "committed" // the owner has committed
+	FenceReleased  FenceState = "released"  // the owner failed before its commit point
+)
+
+// CursorDocument is the fence and the cursor of an export: the one object that
+// says who owns it and up to where it was delivered. It changes only by
+// compare-and-swap (D1, D4, M10). Every body is unique, because Nonce is: on a
+// store whose versions are derived from content, an old version never returns.
+type CursorDocument struct {
+	CursorVersion int        `json:"cursor_version"`
+	Export        ExportName `json:"export"`
+	Generation    Generation `json:"generation"`
+	OwnerRunID    RunID      `json:"owner_run_id"`
+	OwnerPrefix   string     `json:"owner_prefix"`
+	State         FenceState `json:"state"`
+	// Predecessor is the run that the owner has to seal before it opens, while
+	// State is opening.
+	Predecessor *Predecessor `json:"predecessor"`
+	// Position is the end of what Success manifests cover, in modes with a
+	// cursor; null before the first commit and in modes without one.
+	Position         *Position       `json:"position"`
+	PreviousPosition *Position       `json:"previous_position,omitempty"`
+	CommittedBy      *CommittedBy    `json:"committed_by,omitempty"`
+	SourceIdentity   *SourceIdentity `json:"source_identity,omitempty"`
+	Nonce            string          `json:"nonce"`
+	UpdatedAt        Time            `json:"updated_at"`
+}
+
+// Predecessor names a run that held the fence, its generation and its prefix,
+// where its sidecar is.
+type Predecessor struct {
+	RunID      RunID      `json:"run_id"`
+	Generation Generation `json:"generation"`
+	Prefix     string     `json:"prefix"`
+}
+
+// CommittedBy names the run whose window the position ends.
+type CommittedBy struct {
+	RunID               RunID       `json:"run_id"`
+	Generation          Generation  `json:"generation"`
+	Manifest            string      `json:"manifest"`
+	ManifestFingerprint Fingerprint `json:"manifest_fingerprint"`
+}
+
+// Position is how far a cursor has come: the value and, where the table has a
+// key, the keys already delivered at exactly that value.
+type Position struct {
+	Kind          string     `json:"kind"` // "incremental" or "keyset"
+	Column        string     `json:"column"`
+	Type          string     `json:"type"`
+	Value         string     `json:"value"`
+	DeliveredKeys [][]string `json:"delivered_keys,omitempty"`
+}
+
+// PositionWindow is what a run with a cursor covers: (From, To], both whole.
+// From is null for the first run.
+type PositionWindow struct {
+	Kind           string          `json:"kind"`
+	Column         string          `json:"column"`
+	Type           string          `json:"type"`
+	From           *Position       `json:"from"`
+	To             *Position       `json:"to"`
+	SourceIdentity *SourceIdentity `json:"source_identity,omitempty"`
+}
+
+// SourceIdentity tells one database from another, so that a cursor is never
+// applied to a different one (CUR-08).
+type SourceIdentity struct {
+	Engine           string `json:"engine"`
+	SystemIdentifier string `json:"system_identifier,omitempty"`
+	Database         string `json:"database,omitempty"`
+}
+
+// Equal compares whole positions; two nil positions are equal.
+func (p *Position) Equal(q *Position) bool {
+	if p == nil || q == nil {
+		return p == q
+	}
+	if len(p.DeliveredKeys) == 0 && len(q.DeliveredKeys) == 0 {
+		a, b := *p, *q
+		a.DeliveredKeys, b.DeliveredKeys = nil, nil
+		return reflect.DeepEqual(a, b)
+	}
+	return reflect.DeepEqual(p, q)
+}
+
+// Encode returns the bytes of the document.
+func (d CursorDocument) Encode() ([]byte, error) {
+	b, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(b, '\n'), nil
+}

@@ -1,0 +1,64 @@
+// Package partfile turns batches into the bytes of finished parts. Layer: L2
+// (execution).
+//
+// Writers live below this package: parquet and csv. Equal rows with equal
+// options give equal bytes (reference §5.7).
+package partfile
+
+import (
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/rowbatch"
+	"github.com/lapstrake/lapstrake/shared/rowtype"
+)
+
+// Options say how a part is written.
+type Options struct {
+	Columns []rowtype.Column
+	// Compression is zstd, snappy, gzip, lz4 or none; Level 0 is the codec's
+	// default (zstd 3, gzip 6).
+	Compression string
+	Level       int
+	// RowGroupRows and RowGroupBytes, of uncompressed values, end a row group;
+	// 0 is the writer's default.
+	RowGroupRows  int64
+	RowGroupBytes int64
+}
+
+// Writer writes one part into memory. It is used by one goroutine. After an
+// error it is of no use.
+type Writer interface {
+	// Append adds every row of b, which is not kept.
+	Append(b *rowbatch.Batch) error
+
+	// Size estimates how many bytes the part would have if it was closed now.
+	// It never exceeds the final size by more than the rows still buffered
+	// would compress.
+	Size() int64
+
+	// Rows is how many rows were appended.
+	Rows() int64
+
+	// Close finishes the part and returns it. The number of rows in the file's
+	// own footer has been compared with Rows (I1). A writer without rows
+	// returns a file without rows.
+	Close() (Part, error)
+}
+
+// Format makes writers of one file format.
+type Format interface {
+	// Check refuses a column that the format cannot hold, naming every such
+	// column, before any row is read (WRT-15).
+	Check(o Options) error
+
+	// New starts a part. The options have been checked.
+	New(o Options) (Writer, error)
+}
+
+// Part is a finished part in memory. Body is not modified afterwards.
+type Part struct {
+	Body        []byte
+	Rows        int64
+	Fingerprint contract.Fingerprint
+	MD5         string
+	CRC32C      uint32
+}
