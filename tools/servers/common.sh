@@ -121,6 +121,8 @@ maven() {
   locked maven mvn -q -B -ntp "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:$goal" "$@" >&2
 }
 
+interrupted=0
+
 # --- running servers -------------------------------------------------------
 
 # started_at PID: the kernel's start time of the process, so that a number used
@@ -191,6 +193,7 @@ http_answers() { # http_answers PATH: any HTTP answer counts
 wait_until() {
   local begin=$SECONDS
   until ("$@") 2>/dev/null; do
+    ((interrupted == 0)) || return 1
     if ! alive; then
       say "$server ended at start:"
       tail -n 20 "$RUN/$server/log" >&2
@@ -237,6 +240,9 @@ start_server() {
     set +e
     (
       set -e
+      # A signal between the start and the note of its pid would leave a server
+      # that nobody knows of: finish the note, then give up (see wait_until).
+      trap 'interrupted=1' INT TERM
       do_start
     )
     status=$?

@@ -109,7 +109,7 @@ do_start() {
   [[ $UID != 0 ]] || chown -R 65534:65534 "$dir/data" "$dir/socket" "$dir/password"
   # Passwords are checked over TCP, so that a test can be refused.
   (cd / && as_postgres "$bin/initdb" -D "$dir/data" -U postgres --pwfile="$dir/password" \
-    -A "$(auth_method)" --no-sync -E UTF8 --locale=C.UTF-8 >"$dir/log" 2>&1) || { tail -n 20 "$dir/log" >&2; return 1; }
+    -A "$(auth_method)" -N -E UTF8 --locale=C.UTF-8 >"$dir/log" 2>&1) || { tail -n 20 "$dir/log" >&2; return 1; }
   chmod 0755 "$dir/socket"
   cd /
   if [[ $UID == 0 ]]; then
