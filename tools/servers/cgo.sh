@@ -2,7 +2,7 @@
 # A C compiler, which the race detector needs.
 . "$(dirname "$0")/common.sh"
 # shellcheck disable=SC2034 # read by common.sh
-server=cgo
+server=cgo variable=CGO_ENABLED
 
 links() { printf '#include <stdlib.h>\nint main(void) { return 0; }\n' | gcc -x c -o /dev/null - 2>/dev/null; }
 
@@ -13,7 +13,7 @@ do_install() {
 do_start() { :; }
 do_env() {
   command -v gcc >/dev/null || die "cgo is not installed"
-  export_line CGO_ENABLED 1
+  export_line 1
 }
 
 server_main "$@"

@@ -1,12 +1,14 @@
 # shellcheck shell=bash
-# Sourced by the scripts beside it. A script sets `server`, defines do_install,
-# do_start and do_env, and ends with: server_main "$@"
+# Sourced by the scripts beside it. A script sets `server` and `variable` (the
+# one that `env` exports), defines do_install, do_start and do_env, and ends
+# with: server_main "$@"
 #
 # Everything lives under $CACHE (binaries, kept between runs) and $RUN (one set
 # of running servers: pid, port, log, data). Servers listen on 127.0.0.1 only
 # and are stopped by the pid that was started, never by name.
 set -euo pipefail
 umask 022
+server='' variable=''
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 CACHE=${LAPSTRAKE_CACHE:-/var/tmp/lapstrake-cache}
@@ -267,9 +269,10 @@ server_main() {
     fi
     do_env
     ;;
-  *) die "usage: ${0##*/} install|start|stop|env" ;;
+  variable) printf '%s\n' "$variable" ;;
+  *) die "usage: ${0##*/} install|start|stop|env|variable" ;;
   esac
 }
 
-# export_line NAME VALUE: what `env` prints.
-export_line() { printf 'export %s=%q\n' "$1" "$2"; }
+# export_line VALUE: what `env` prints.
+export_line() { printf 'export %s=%q\n' "$variable" "$1"; }

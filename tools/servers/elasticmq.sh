@@ -3,7 +3,7 @@
 # queues and message-move tasks. Queue ARNs say region "elasticmq", account 000000000000.
 . "$(dirname "$0")/common.sh"
 # shellcheck disable=SC2034 # read by common.sh
-server=elasticmq
+server=elasticmq variable=LAPSTRAKE_TEST_SQS_ENDPOINT
 VERSION=1.6.12
 HOME_DIR=$CACHE/elasticmq-$VERSION
 
@@ -35,6 +35,6 @@ CONF
   wait_until http_answers '/?Action=ListQueues'
 }
 
-do_env() { export_line LAPSTRAKE_TEST_SQS_ENDPOINT "http://127.0.0.1:$PORT"; }
+do_env() { export_line "http://127.0.0.1:$PORT"; }
 
 server_main "$@"

@@ -3,7 +3,7 @@
 # Step Functions, EventBridge, Scheduler, Secrets Manager in one process.
 . "$(dirname "$0")/common.sh"
 # shellcheck disable=SC2034 # read by common.sh
-server=ministack
+server=ministack variable=LAPSTRAKE_TEST_AWS_ENDPOINT
 
 do_install() { venv ministack; }
 
@@ -19,6 +19,6 @@ do_start() {
   wait_until http_answers /health
 }
 
-do_env() { export_line LAPSTRAKE_TEST_AWS_ENDPOINT "http://127.0.0.1:$PORT"; }
+do_env() { export_line "http://127.0.0.1:$PORT"; }
 
 server_main "$@"

@@ -7,15 +7,12 @@
 
 flavour=${2:-default}
 OLDEST=12 NEWEST=18 # the range that the project supports
-# shellcheck disable=SC2034 # read by common.sh
+server=postgres-$flavour major=$flavour variable=LAPSTRAKE_TEST_POSTGRES_${flavour//./_}_URL
+# shellcheck disable=SC2034 # variable is read by common.sh
 case $flavour in
-default) server=postgres ;;
-*) server=postgres-$flavour ;;
-esac
-case $flavour in
-oldest) major=$OLDEST ;;
-newest) major=$NEWEST ;;
-*) major=$flavour ;;
+default) server=postgres variable=LAPSTRAKE_TEST_POSTGRES_URL ;;
+oldest) major=$OLDEST variable=LAPSTRAKE_TEST_POSTGRES_OLDEST_URL ;;
+newest) major=$NEWEST variable=LAPSTRAKE_TEST_POSTGRES_NEWEST_URL ;;
 esac
 case $major in
 default) version= ;;
@@ -120,7 +117,7 @@ do_start() {
   # Nothing here outlives the run, so nothing has to reach the disk.
   launch "$@" "$bin/postgres" -D "$dir/data" -p "$PORT" -k "$dir/socket" \
     -c listen_addresses=127.0.0.1 -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
-    -c wal_level=logical -c max_connections=200 -c "password_encryption=$(auth_method)"
+    -c wal_level=logical -c max_connections=200
   wait_until accepts
 }
 
@@ -131,15 +128,6 @@ auth_method() {
   esac
 }
 
-do_env() {
-  local name=LAPSTRAKE_TEST_POSTGRES_URL
-  case $flavour in
-  default) ;;
-  oldest) name=LAPSTRAKE_TEST_POSTGRES_OLDEST_URL ;;
-  newest) name=LAPSTRAKE_TEST_POSTGRES_NEWEST_URL ;;
-  *) name=LAPSTRAKE_TEST_POSTGRES_${flavour//./_}_URL ;;
-  esac
-  export_line "$name" "postgres://postgres:$PASSWORD@127.0.0.1:$PORT/postgres?sslmode=disable"
-}
+do_env() { export_line "postgres://postgres:$PASSWORD@127.0.0.1:$PORT/postgres?sslmode=disable"; }
 
 server_main "$@"

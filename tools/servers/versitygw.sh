@@ -3,7 +3,7 @@
 # It checks signatures, checksums and every conditional write.
 . "$(dirname "$0")/common.sh"
 # shellcheck disable=SC2034 # read by common.sh
-server=versitygw
+server=versitygw variable=LAPSTRAKE_TEST_S3_ENDPOINT
 PACKAGE=github.com/versity/versitygw/cmd/versitygw@v1.8.0
 
 do_install() { go_tool "$PACKAGE"; }
@@ -18,6 +18,6 @@ do_start() {
   wait_until http_answers /health
 }
 
-do_env() { export_line LAPSTRAKE_TEST_S3_ENDPOINT "http://127.0.0.1:$PORT"; }
+do_env() { export_line "http://127.0.0.1:$PORT"; }
 
 server_main "$@"
