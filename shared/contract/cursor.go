@@ -1,9 +1,6 @@
 package contract
 
-import (
-	"encoding/json"
-	"reflect"
-)
+import "reflect"
 
 // CursorVersion is the only version of the cursor document.
 const CursorVersion = 1
@@ -98,13 +95,4 @@ func (p *Position) Equal(q *Position) bool {
 		return reflect.DeepEqual(a, b)
 	}
 	return reflect.DeepEqual(p, q)
-}
-
-// Encode returns the bytes of the document.
-func (d CursorDocument) Encode() ([]byte, error) {
-	b, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(b, '\n'), nil
 }
