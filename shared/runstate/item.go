@@ -39,7 +39,10 @@ type Run struct {
 	RunID     contract.RunID      `json:"run_id"`
 	Export    contract.ExportName `json:"export"`
 	TriggerID string              `json:"trigger_id"`
-	Status    RunStatus           `json:"status"`
+	// Creation identifies the call that created the item, so that a caller
+	// whose answer was lost knows its own run from one that a duplicate made.
+	Creation string    `json:"creation,omitempty"`
+	Status   RunStatus `json:"status"`
 	// Gen is the generation that the run works under; 0 before T2.
 	Gen contract.Generation `json:"gen,omitempty"`
 	// Intent is what the planner has to do when it is called again.
@@ -53,7 +56,7 @@ type Run struct {
 
 	PlanFingerprint contract.Fingerprint `json:"plan_fp,omitempty"`
 	// TaskCount is N, the number of planned tasks; Shards is how many shards
-	// hold them, FaninK tasks each.
+	// hold them, FaninK tasks each (Table.FaninK).
 	TaskCount   int `json:"task_count,omitempty"`
 	Shards      int `json:"shards,omitempty"`
 	FaninK      int `json:"fanin_k,omitempty"`
@@ -118,6 +121,8 @@ type Chunk struct {
 	// longer count.
 	SupersededBy contract.TaskID `json:"superseded_by,omitempty"`
 
+	// Error is why the last attempt that ended without a result did. The next
+	// claim keeps it, a completion removes it.
 	Error *fault.Failure `json:"error,omitempty"`
 
 	CreatedAt time.Time `json:"created_at"`
@@ -131,6 +136,13 @@ func (c Chunk) Live() bool { return c.SupersededBy == "" }
 
 // Exhausted reports whether a failed chunk has no attempt left.
 func (c Chunk) Exhausted() bool { return c.Status == ChunkFailed && c.Attempts >= c.MaxAttempts }
+
+// What a Result may hold, so that an item stays far below the 400 KB of the
+// smallest table (QUE-22). A worker that comes to the limit splits.
+const (
+	MaxParts      = 64
+	MaxHiKeyBytes = 64 << 10 // of all hi keys together
+)
 
 // Result is what an attempt delivered, recorded with its completion.
 type Result struct {
@@ -172,6 +184,10 @@ type Fanin struct {
 	Expected int      `json:"expected"`
 	Done     []string `json:"done"`
 }
+
+// DefaultFaninK is how many planned tasks a shard holds unless a table is
+// opened with another number.
+const DefaultFaninK = 100
 
 // RootShard is the shard number of the root of the fan-in tree.
 const RootShard = -1

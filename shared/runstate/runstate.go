@@ -31,8 +31,14 @@ import (
 // that the operation may or may not have happened.
 //
 // Reads are consistent: they see every operation that had returned. A Table is
-// safe for concurrent use. Times come from the caller.
+// safe for concurrent use. Times come from the caller and are kept to the
+// millisecond, in UTC; every comparison of a lease is made with them.
 type Table interface {
+	// FaninK returns how many planned tasks a shard of this table holds: the
+	// divisor of ShardOf and ShardCount. It is part of the table's layout, so
+	// every process that uses the table has the same.
+	FaninK() int
+
 	// CreateRun is T1: stores r, with status planning, if no run has its id,
 	// together with its ACTIVE item. r.Gen is 0.
 	CreateRun(ctx context.Context, r Run) error
@@ -50,28 +56,36 @@ type Table interface {
 	PutFanin(ctx context.Context, f Fanin) error
 
 	// StartRun is T5: [status=planning AND gen=g] to running, with what the
-	// plan says.
+	// plan says. A FaninK other than the table's is refused as a bug: the
+	// tasks would be looked for in the wrong shards.
 	StartRun(ctx context.Context, run contract.RunID, s StartRecord) (Run, error)
 
 	// Claim is T6: [exists AND gen=g AND attempts<max_attempts AND
 	// (status=pending OR status=failed OR (status=running AND
 	// lease_until<now))] to running with the claimer's token, one attempt more.
+	// A lease that is absent has run out.
 	Claim(ctx context.Context, c ClaimRequest) (Chunk, error)
 
 	// Heartbeat is T7: [status=running AND lease_token=token] extends the lease.
 	Heartbeat(ctx context.Context, l Lease, until time.Time) error
 
 	// Complete is T8: [status=running AND lease_token=token] to completed with
-	// its result. Completed is final.
+	// its result. Completed is final; the token stays, so that a caller whose
+	// answer was lost finds itself in ConditionError. A result above MaxParts
+	// or MaxHiKeyBytes is refused as a bug, by Split too.
 	Complete(ctx context.Context, l Lease, result Result, now time.Time) (Chunk, error)
 
 	// Split is T9, one transaction: the run's generation is still g; the chunk
 	// [status=running AND lease_token=token] is completed for the range done;
 	// the child [not exists] is put, pending; the leaf expects one more.
+	// Returns the completed chunk, whose SplitInto names the child.
+	// ConditionError has the chunk if its condition does not hold, the run if
+	// the run's does not, both if neither holds. ErrNotFound means that there
+	// is no leaf.
 	Split(ctx context.Context, s SplitRequest) (Chunk, error)
 
 	// Fail is T10: [status=running AND lease_token=token] to failed. A
-	// permanent failure uses up the attempts.
+	// permanent failure uses up the attempts. The token stays, as for Complete.
 	Fail(ctx context.Context, l Lease, f fault.Failure, permanent bool, now time.Time) (Chunk, error)
 
 	// Expire is T10b: [status=running AND lease_until<now AND
@@ -110,9 +124,9 @@ type Table interface {
 	// ClaimResume is T17a: [status=failed OR (status IN (planning, running,
 	// finalizing) AND lease_until<now)], with Force also status=succeeded, to
 	// planning with intent resume; finalize_started_at, error, notified,
-	// enqueued, outcome, finished_at and ttl are removed, and ACTIVE is put in
-	// the same transaction. RequestID identifies the resume request, so that a
-	// caller whose answer was lost finds itself in ConditionError.
+	// enqueued, outcome, verdict, finished_at and ttl are removed, and ACTIVE
+	// is put in the same transaction. RequestID identifies the resume request,
+	// so that a caller whose answer was lost finds itself in ConditionError.
 	ClaimResume(ctx context.Context, run contract.RunID, c ResumeClaim) (Run, error)
 
 	// ResumeRun is T17b: [status=planning AND (gen absent OR gen<g)] sets the
@@ -128,6 +142,7 @@ type Table interface {
 	// or running; the chunk [status=completed AND superseded_by absent] gets
 	// superseded_by; the repair task [not exists] is put, pending, with the
 	// same range; the leaf expects one more. Returns the repair task.
+	// ConditionError and ErrNotFound as for Split.
 	Repair(ctx context.Context, run contract.RunID, task contract.TaskID, g contract.Generation, maxAttempts int, now time.Time) (Chunk, error)
 
 	// MarkNotified is T19: [notified absent] sets it.
@@ -135,7 +150,8 @@ type Table interface {
 
 	// NoteRun is T20: [exists AND status NOT IN (failed, superseded, refused)]
 	// sets the fields of n that are given: lease, enqueued, callback and error
-	// while the run has not succeeded, the verdict once it has.
+	// while the run has not succeeded, the verdict once it has. Fields that do
+	// not belong to the run's status are passed over.
 	NoteRun(ctx context.Context, run contract.RunID, n Note) (Run, error)
 
 	// GetRun returns a run. ErrNotFound if there is none.
@@ -226,7 +242,9 @@ type SuccessRecord struct {
 
 // ResumeClaim is what T17a needs.
 type ResumeClaim struct {
-	RequestID  string // becomes the run's trigger id
+	RequestID string // becomes the run's trigger id
+	// Trigger and Callback replace the run's; where they are nil, the run
+	// keeps its own: whoever started it still waits.
 	Trigger    []byte
 	Callback   *wire.Callback
 	Force      bool
