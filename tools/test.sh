@@ -17,6 +17,7 @@ cd "$ROOT"
 # `go test` is watched: no test run, or one without its server, is not a pass.
 suites() {
   suite unit - go test -timeout 15m ./...
+  suite lint shellcheck tools/lint.sh
   suite race cgo go test -race -timeout 15m ./shared/runstate/... ./shared/taskqueue/... ./shared/destination/...
   suite destination-s3 "versitygw ministack" go test ./shared/destination/...
   suite runstate-dynamodb "ministack" go test ./shared/runstate/...
@@ -78,6 +79,7 @@ groups=() # process groups that this script started
 retire() { # retire GROUP: it has ended; its number may soon be another's
   local i
   for i in "${!groups[@]}"; do [[ ${groups[i]} != "$1" ]] || unset "groups[i]"; done
+  rm -rf "$RUN/group-$1"
 }
 end_groups() {
   local group i
@@ -115,6 +117,9 @@ background() {
   setsid "$@" >"$log" 2>&1 </dev/null &
   PID=$!
   groups+=("$PID")
+  # Written down like a server, for the case that this script is killed.
+  mkdir -p "$RUN/group-$PID"
+  printf '%s %s\n' "$PID" "$(started_at "$PID" || true)" >"$RUN/group-$PID/pid"
 }
 
 # --- servers: all at once, behind the first suites ------------------------------

@@ -1,0 +1,50 @@
+# `make` alone lists the targets.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+ARCH ?= arm64
+SUITES ?=
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build/lapstrake, the command line
+	go build -trimpath -o build/lapstrake ./cmd/lapstrake
+
+.PHONY: check
+check: lint ## what to run before a commit: lint and the tests that need no server
+	go test -short ./...
+
+.PHONY: lint
+lint: ## gofmt, vet, staticcheck, shellcheck
+	tools/lint.sh
+
+.PHONY: test
+test: ## every suite with its servers, or SUITES="unit race"
+	@tools/test.sh $(SUITES)
+
+.PHONY: test-all
+test-all: ## the same with every PostgreSQL version that can be had
+	@tools/test.sh --all $(SUITES)
+
+.PHONY: race
+race: ## the packages with the most concurrency under the race detector
+	@tools/test.sh race
+
+.PHONY: demo
+demo: ## extract a real table, kill it half way, resume, verify
+	tools/demo.sh
+
+.PHONY: package
+package: ## dist/lambda/$(ARCH)/<function>.zip, ARCH=arm64 or amd64
+	tools/package.sh $(ARCH)
+
+.PHONY: clean
+clean: ## stop the servers of this checkout, remove build/ and dist/
+	tools/servers/down --here
+	rm -rf build dist
+
+.PHONY: distclean
+distclean: clean ## clean, and remove the cache of servers and binaries
+	tools/servers/down --cache
