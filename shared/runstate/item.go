@@ -39,6 +39,9 @@ type Run struct {
 	RunID     contract.RunID      `json:"run_id"`
 	Export    contract.ExportName `json:"export"`
 	TriggerID string              `json:"trigger_id"`
+	// Creation identifies the call that created the run, so that it recognises
+	// itself when the answer was lost.
+	Creation string `json:"creation,omitempty"`
 	// Creation identifies the call that created the item, so that a caller
 	// whose answer was lost knows its own run from one that a duplicate made.
 	Creation string    `json:"creation,omitempty"`
@@ -138,9 +141,11 @@ func (c Chunk) Live() bool { return c.SupersededBy == "" }
 func (c Chunk) Exhausted() bool { return c.Status == ChunkFailed && c.Attempts >= c.MaxAttempts }
 
 // What a Result may hold, so that an item stays far below the 400 KB of the
-// smallest table (QUE-22). A worker that comes to the limit splits.
+// smallest table (QUE-22). A worker splits its task at SplitParts; only a task
+// that cannot be split, for want of a key, may list up to MaxParts.
 const (
-	MaxParts      = 64
+	SplitParts    = 64
+	MaxParts      = 1500
 	MaxHiKeyBytes = 64 << 10 // of all hi keys together
 )
 
