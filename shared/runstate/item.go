@@ -41,9 +41,6 @@ type Run struct {
 	TriggerID string              `json:"trigger_id"`
 	// Creation identifies the call that created the run, so that it recognises
 	// itself when the answer was lost.
-	Creation string `json:"creation,omitempty"`
-	// Creation identifies the call that created the item, so that a caller
-	// whose answer was lost knows its own run from one that a duplicate made.
 	Creation string    `json:"creation,omitempty"`
 	Status   RunStatus `json:"status"`
 	// Gen is the generation that the run works under; 0 before T2.
