@@ -125,3 +125,18 @@ func bound(k Key) string {
 }
 
 func equal(a, b Key) bool { return bound(a) == bound(b) }
+
+// Shape prints the range without its keys, which can be personal data.
+func (r Range) Shape() string {
+	switch {
+	case r.All, r.Null:
+		return r.String()
+	case r.After == nil && r.UpTo == nil:
+		return "every key"
+	case r.After == nil:
+		return "the first range"
+	case r.UpTo == nil:
+		return "the last range"
+	}
+	return "a range between two keys"
+}

@@ -1,0 +1,268 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/fault"
+)
+
+// Acquisition is one run's way to an open fence: TAKE, seal the predecessor or
+// roll it forward, OPEN (architecture §2.2). Every step may be repeated by a
+// duplicate of the same planner, or cut short: Acquire starts from what the
+// objects say.
+type Acquisition struct {
+	Fence Fence
+	Me    Owner
+	// SourceIdentity goes into the document; an existing one must equal it.
+	SourceIdentity contract.SourceIdentity
+	// Position describes the cursor of the export's mode, without a value; nil
+	// in modes without one. A stored position of another kind, column or type
+	// is refused.
+	Position *contract.Position
+
+	// MayTake decides whether a fence that another run holds, opening or open,
+	// may be taken over: nil, or the error to refuse with (§2.6, overlap).
+	MayTake func(ctx context.Context, doc contract.CursorDocument) error
+	// CheckParts verifies that every part of a committed predecessor's manifest
+	// is in its prefix, before it is rolled forward (M1, M2).
+	CheckParts func(ctx context.Context, prefix destination.Store, m contract.Manifest) error
+	// Tombstone fills in what a sealed run's manifest says of source and
+	// destination.
+	Tombstone func(sealed contract.Predecessor) contract.Manifest
+}
+
+// Opened is an open fence and what was done on the way.
+type Opened struct {
+	Held Held
+	// Settled is the predecessor that was sealed or rolled forward, if there
+	// was one: its finalizer has to settle its run.
+	Settled *contract.Predecessor
+	// RolledForward is true when that predecessor had committed.
+	RolledForward bool
+}
+
+// Generation of the fence.
+func (o Opened) Generation() contract.Generation { return o.Held.Doc.Generation }
+
+// Acquire returns the fence, open and held by a.Me.
+//
+// A *CommittedError means that this run has committed before: finish it. A
+// *FenceLostError means that it has been sealed or superseded. fresh is true
+// when the run's table has just learned of the run for the first time: a fence
+// that the run nevertheless holds open then belongs to a life of it that the
+// table has lost, and is resumed under a new generation, never re-entered.
+func (a Acquisition) Acquire(ctx context.Context, fresh bool) (Opened, error) {
+	for range casTries {
+		if err := a.checkOwnSidecar(ctx); err != nil {
+			return Opened{}, err
+		}
+		held, err := a.Fence.Read(ctx)
+		if err != nil {
+			return Opened{}, err
+		}
+		if err := a.checkDocument(ctx, held); err != nil {
+			return Opened{}, err
+		}
+		if !held.Absent() && held.Doc.OwnerRunID == a.Me.RunID {
+			return a.reenter(ctx, held, fresh)
+		}
+		taken, err := a.take(ctx, held)
+		switch {
+		case err == nil:
+			return a.open(ctx, taken)
+		case !errors.Is(err, destination.ErrMoved):
+			return Opened{}, err
+		}
+	}
+	return Opened{}, contended(a.Fence.Export)
+}
+
+// reenter continues as the owner that this run already is.
+func (a Acquisition) reenter(ctx context.Context, held Held, fresh bool) (Opened, error) {
+	switch held.Doc.State {
+	case contract.FenceOpening:
+		return a.open(ctx, held)
+	case contract.FenceCommitted:
+		return Opened{}, &CommittedError{RunID: a.Me.RunID}
+	}
+	if fresh || held.Doc.State == contract.FenceReleased {
+		next, err := a.Fence.Resume(ctx, a.Me, func(contract.CursorDocument) error { return nil })
+		if err != nil {
+			return Opened{}, err
+		}
+		return a.opened(ctx, Opened{Held: next})
+	}
+	return a.opened(ctx, Opened{Held: held})
+}
+
+// checkDocument refuses a document that this run must not build on.
+func (a Acquisition) checkDocument(ctx context.Context, held Held) error {
+	if held.Absent() {
+		return a.Fence.RefuseLostHistory(ctx, destination.Prefixed(a.Fence.Root, a.Me.Prefix))
+	}
+	if id := held.Doc.SourceIdentity; id != nil && *id != a.SourceIdentity {
+		return fault.New(fault.Refused, "LAPSTRAKE_STATE_SOURCE_CHANGED",
+			"export %q: the cursor was made from %s database %q (system %s), the config now names %s database %q (system %s); use another export name or destination for another database",
+			a.Fence.Export, id.Engine, id.Database, id.SystemIdentifier, a.SourceIdentity.Engine, a.SourceIdentity.Database, a.SourceIdentity.SystemIdentifier)
+	}
+	if p, q := held.Doc.Position, a.Position; p != nil && (q == nil || p.Kind != q.Kind || p.Column != q.Column || p.Type != q.Type) {
+		return fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED",
+			"export %q: the stored cursor is %s on column %q (%s), the config asks for another; nothing was started. Use another export name, or put the cursor column back", a.Fence.Export, p.Kind, p.Column, p.Type)
+	}
+	return nil
+}
+
+// take swaps the fence to the next generation, held by this run, opening.
+// ErrMoved in the chain means that someone else was faster.
+func (a Acquisition) take(ctx context.Context, held Held) (Held, error) {
+	next := contract.CursorDocument{
+		Generation:     held.Doc.Generation + 1,
+		OwnerRunID:     a.Me.RunID,
+		OwnerPrefix:    a.Me.Prefix,
+		State:          contract.FenceOpening,
+		SourceIdentity: &a.SourceIdentity,
+	}
+	if !held.Absent() {
+		next.Position = held.Doc.Position
+		next.PreviousPosition = held.Doc.PreviousPosition
+		next.CommittedBy = held.Doc.CommittedBy
+		next.Predecessor = predecessorOf(held.Doc)
+		if p := next.Predecessor; p != nil && p.RunID == a.Me.RunID {
+			return Held{}, a.Fence.lost(a.Me.RunID, held) // I am the one being sealed
+		}
+		switch held.Doc.State {
+		case contract.FenceOpen, contract.FenceOpening:
+			if err := a.MayTake(ctx, held.Doc); err != nil {
+				return Held{}, err
+			}
+		}
+	}
+	taken, err := a.Fence.swap(ctx, held, next)
+	if err != nil {
+		return Held{}, fmt.Errorf("take the fence of export %q: %w", a.Fence.Export, err)
+	}
+	return taken, nil
+}
+
+// predecessorOf returns the run that a new owner has to seal. An owner that is
+// still opening cannot publish, but the one before it may: it is inherited.
+func predecessorOf(doc contract.CursorDocument) *contract.Predecessor {
+	switch doc.State {
+	case contract.FenceOpen, contract.FenceReleased:
+		return &contract.Predecessor{RunID: doc.OwnerRunID, Generation: doc.Generation, Prefix: doc.OwnerPrefix}
+	case contract.FenceOpening:
+		return doc.Predecessor
+	}
+	return nil
+}
+
+// open seals or rolls forward the predecessor and opens the fence.
+func (a Acquisition) open(ctx context.Context, held Held) (Opened, error) {
+	out := Opened{Settled: held.Doc.Predecessor}
+	next := held.Doc
+	next.State = contract.FenceOpen
+	next.Predecessor = nil
+	if pred := held.Doc.Predecessor; pred != nil {
+		sidecar, err := a.seal(ctx, held, *pred)
+		if err != nil {
+			return Opened{}, err
+		}
+		if sidecar != nil {
+			out.RolledForward = true
+			if err := a.rollForward(ctx, held, *pred, sidecar); err != nil {
+				if errors.Is(err, errOpenedByDuplicate) {
+					return a.afterDuplicate(ctx, out)
+				}
+				return Opened{}, err
+			}
+			advanceOver(&next, *pred, sidecar)
+		}
+	}
+	opened, err := a.Fence.swap(ctx, held, next)
+	switch {
+	case err == nil:
+		out.Held = opened
+		return a.opened(ctx, out)
+	case errors.Is(err, destination.ErrMoved):
+		return a.afterDuplicate(ctx, out)
+	}
+	return Opened{}, fmt.Errorf("open the fence of export %q: %w", a.Fence.Export, err)
+}
+
+// afterDuplicate continues when the fence was no longer where this planner left
+// it: a duplicate of it has opened, or a newer run has taken over.
+func (a Acquisition) afterDuplicate(ctx context.Context, out Opened) (Opened, error) {
+	held, err := a.Fence.Read(ctx)
+	if err != nil {
+		return Opened{}, err
+	}
+	if held.Absent() || held.Doc.OwnerRunID != a.Me.RunID || held.Doc.State == contract.FenceOpening {
+		return Opened{}, a.Fence.lost(a.Me.RunID, held)
+	}
+	if held.Doc.State == contract.FenceCommitted {
+		return Opened{}, &CommittedError{RunID: a.Me.RunID}
+	}
+	out.Held = held
+	return a.opened(ctx, out)
+}
+
+// opened looks once more for a tombstone of this run, which a successor may
+// have put between TAKE and now, before the table learns of the generation.
+func (a Acquisition) opened(ctx context.Context, out Opened) (Opened, error) {
+	err := a.checkOwnSidecar(ctx)
+	var lost *FenceLostError
+	if errors.As(err, &lost) {
+		if relErr := a.Fence.Release(ctx, a.Me.RunID, out.Generation()); relErr != nil {
+			return Opened{}, errors.Join(err, relErr)
+		}
+	}
+	if err != nil {
+		return Opened{}, err
+	}
+	return out, nil
+}
+
+// checkOwnSidecar finds out whether this run has been decided: committed, or
+// sealed for ever.
+func (a Acquisition) checkOwnSidecar(ctx context.Context) error {
+	m, _, err := ReadSidecar(ctx, destination.Prefixed(a.Fence.Root, a.Me.Prefix), a.Me.RunID)
+	switch {
+	case err != nil:
+		return err
+	case m == nil:
+		return nil
+	case m.Status == contract.StatusSuccess:
+		return &CommittedError{RunID: a.Me.RunID}
+	}
+	return sealedError(a.Fence.Export, a.Me.RunID, *m)
+}
+
+func sealedError(export contract.ExportName, run contract.RunID, tombstone contract.Manifest) error {
+	e := &FenceLostError{Export: export, RunID: run}
+	if by := tombstone.SealedBy; by != nil {
+		e.OwnerRunID, e.OwnerGen = by.RunID, by.Generation
+	}
+	return e
+}
+
+// ReadSidecar returns a run's sidecar and its bytes, or nil if the run has
+// neither committed nor been sealed.
+func ReadSidecar(ctx context.Context, prefix destination.Store, run contract.RunID) (*contract.Manifest, []byte, error) {
+	name := contract.SidecarName(run)
+	body, _, err := read(ctx, prefix, name, contract.MaxManifestBytes)
+	if err != nil || body == nil {
+		return nil, nil, err
+	}
+	m, err := contract.DecodeManifest(body)
+	if err != nil {
+		return nil, nil, fault.Wrap(err, fault.Integrity, "LAPSTRAKE_DEST_SIDECAR_UNREADABLE", "run %s: %s cannot be read, so whether the run has committed is not known; nothing was changed", run, name)
+	}
+	if m.RunID != run {
+		return nil, nil, fault.New(fault.Refused, "LAPSTRAKE_DEST_SIDECAR_OF_OTHER_RUN", "run %s: %s belongs to run %s; nothing was changed", run, name, m.RunID)
+	}
+	return &m, body, nil
+}

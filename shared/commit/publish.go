@@ -1,0 +1,241 @@
+package commit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/fault"
+)
+
+// Publication is what one generation of one run publishes. Its bytes are a pure
+// function of the plan and of the table frozen by BeginFinalize, so any number
+// of finalizers publish the same (D10, V18).
+type Publication struct {
+	Fence      Fence
+	Me         Owner
+	Generation contract.Generation
+
+	// Record is the run record; it is created before the commit point.
+	RecordKey string
+	Record    []byte
+	// Manifest is the success manifest. nil publishes no files and only
+	// commits the fence: a run without rows whose export says skip_empty.
+	Manifest []byte
+	// Window is what the manifest covers, in modes with a cursor.
+	Window *contract.PositionWindow
+	// Tombstone fills in a tombstone of this run itself, for the case that it
+	// finds itself superseded before its successor has sealed it.
+	Tombstone contract.Manifest
+}
+
+// Ending says how a publication ended.
+type Ending string
+
+const (
+	// Committed: this call or a duplicate of it has published everything.
+	Committed Ending = "committed"
+	// RolledForward: the run has committed, and a successor owns the fence and
+	// publishes the pair.
+	RolledForward Ending = "rolled_forward"
+	// Superseded: the run was sealed before it committed; nothing of it is
+	// visible.
+	Superseded Ending = "superseded"
+	// Stale: this finalizer acts for an older generation of its own run; it
+	// has written nothing.
+	Stale Ending = "stale"
+)
+
+// Published is what stands at the destination after Publish.
+type Published struct {
+	Ending Ending
+	// Manifest is the run's committed manifest: this publication's, or the one
+	// of another generation of the run that committed first. nil when there is
+	// none.
+	Manifest []byte
+	// SealedBy is the owner that superseded the run.
+	SealedBy *contract.SealedBy
+}
+
+// Publish does F5 to F10 of architecture §2.6: capture the pair, read the
+// fence, create the sidecar (the commit point, D15), then swap manifest, marker
+// and cursor. It may be called again at any time, by any number of finalizers.
+//
+// An error before the commit point has published nothing. After it the run is
+// committed and can no longer fail: an error says that publishing has to be
+// repeated, and Published.Manifest is set.
+func (p Publication) Publish(ctx context.Context) (Published, error) {
+	prefix := destination.Prefixed(p.Fence.Root, p.Me.Prefix)
+	var out Published
+	for range casTries {
+		pair, err := capturePair(ctx, prefix, p.Fence.Export) // F5: before the fence is read (D3)
+		if err != nil {
+			return out, err
+		}
+		held, ending, err := p.readFence(ctx, prefix) // F6
+		if err != nil || ending != nil {
+			if ending != nil {
+				out = *ending
+			}
+			return out, err
+		}
+		if p.Manifest != nil {
+			manifest, ending, err := p.commitPoint(ctx, prefix) // F6b, F7
+			if err != nil || ending != nil {
+				if ending != nil {
+					out = *ending
+				}
+				return out, err
+			}
+			out.Manifest = manifest
+			err = pair.publish(ctx, prefix, manifest) // F8, F9
+			if errors.Is(err, destination.ErrMoved) {
+				continue
+			}
+			if err != nil {
+				return out, err
+			}
+		}
+		done, err := p.commitCursor(ctx, held, out.Manifest) // F10
+		if err != nil {
+			return out, err
+		}
+		if done {
+			out.Ending = Committed
+			return out, nil
+		}
+	}
+	return out, contended(p.Fence.Export)
+}
+
+// readFence decides whether this run may still commit. A non-nil Published is
+// final.
+func (p Publication) readFence(ctx context.Context, prefix destination.Store) (Held, *Published, error) {
+	held, err := p.Fence.Read(ctx)
+	if err != nil {
+		return Held{}, nil, err
+	}
+	doc := held.Doc
+	if held.Absent() {
+		return Held{}, nil, fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_MISSING",
+			"export %q: %s is gone, so run %s cannot show that it owns the export; nothing more was published. Restore the document and finalize again", p.Fence.Export, contract.CursorKey(p.Fence.Export), p.Me.RunID)
+	}
+	if doc.OwnerRunID == p.Me.RunID {
+		switch {
+		case doc.Generation > p.Generation:
+			return held, &Published{Ending: Stale}, nil
+		case doc.Generation == p.Generation && (doc.State == contract.FenceOpen || doc.State == contract.FenceCommitted):
+			return held, nil, nil
+		}
+		return Held{}, nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_FENCE_STATE", "export %q: run %s finalizes generation %d, but its fence is %s at generation %d; nothing was published", p.Fence.Export, p.Me.RunID, p.Generation, doc.State, doc.Generation)
+	}
+	ending, err := p.superseded(ctx, prefix, contract.SealedBy{RunID: doc.OwnerRunID, Generation: doc.Generation})
+	return held, ending, err
+}
+
+// superseded settles a run whose fence another run holds: it has committed, or
+// it is sealed now, by a tombstone like the one that the successor puts.
+func (p Publication) superseded(ctx context.Context, prefix destination.Store, by contract.SealedBy) (*Published, error) {
+	committed, err := Seal(ctx, prefix, p.Tombstone, by)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("seal run %s, which run %s has superseded: %w", p.Me.RunID, by.RunID, err)
+	case committed != nil:
+		return &Published{Ending: RolledForward, Manifest: committed}, nil
+	}
+	return &Published{Ending: Superseded, SealedBy: &by}, nil
+}
+
+// commitPoint creates the run record and then the sidecar: from that write on
+// the run has committed. It returns the manifest that stands as this run's.
+func (p Publication) commitPoint(ctx context.Context, prefix destination.Store) ([]byte, *Published, error) {
+	if _, found, err := create(ctx, p.Fence.Root, p.RecordKey, p.Record, metaOf(p.Record)); err != nil {
+		return nil, nil, fmt.Errorf("store the run record: %w", err)
+	} else if found != nil {
+		return nil, nil, p.notDeterministic(p.RecordKey, p.Record, found)
+	}
+	name := contract.SidecarName(p.Me.RunID)
+	_, found, err := create(ctx, prefix, name, p.Manifest, metaOf(p.Manifest)) // F7
+	if err != nil {
+		return nil, nil, fmt.Errorf("commit run %s: %w", p.Me.RunID, err)
+	}
+	if found == nil {
+		return p.Manifest, nil, nil
+	}
+	m, err := contract.DecodeManifest(found)
+	if err != nil {
+		return nil, nil, fault.Wrap(err, fault.Integrity, "LAPSTRAKE_DEST_SIDECAR_UNREADABLE", "run %s: %s cannot be read, so whether the run has committed is not known", p.Me.RunID, name)
+	}
+	switch {
+	case m.Status != contract.StatusSuccess:
+		return nil, &Published{Ending: Superseded, SealedBy: m.SealedBy}, nil
+	case m.RunID != p.Me.RunID:
+		return nil, nil, fault.New(fault.Refused, "LAPSTRAKE_DEST_SIDECAR_OF_OTHER_RUN", "run %s: %s belongs to run %s; nothing was published", p.Me.RunID, name, m.RunID)
+	case m.Generation == p.Generation:
+		return nil, nil, p.notDeterministic(name, p.Manifest, found)
+	}
+	return found, nil, nil // another generation of this run has committed: its bytes stand
+}
+
+func (p Publication) notDeterministic(name string, mine, found []byte) error {
+	return fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_NOT_DETERMINISTIC",
+		"run %s generation %d: %s holds %d bytes with fingerprint %s, this finalizer made %d bytes with %s from the same state; nothing more was published, please report it",
+		p.Me.RunID, p.Generation, name, len(found), contract.FingerprintOf(found), len(mine), contract.FingerprintOf(mine))
+}
+
+// commitCursor moves the fence from open to committed and the position to the
+// end of the window (M10, I3: only after manifest and marker). false means that
+// the fence has changed hands in between: look again.
+func (p Publication) commitCursor(ctx context.Context, held Held, manifest []byte) (bool, error) {
+	if held.Doc.State == contract.FenceCommitted {
+		return true, nil
+	}
+	next := held.Doc
+	next.State = contract.FenceCommitted
+	window := p.Window
+	committed := contract.CommittedBy{RunID: p.Me.RunID, Generation: p.Generation}
+	if manifest != nil {
+		m, err := contract.DecodeManifest(manifest)
+		if err != nil {
+			return false, err
+		}
+		window = m.Position
+		committed.Generation = m.Generation
+		committed.Manifest = contract.SidecarName(p.Me.RunID)
+		committed.ManifestFingerprint = contract.FingerprintOf(manifest)
+	}
+	if window != nil {
+		if !held.Doc.Position.Equal(window.From) {
+			return false, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_CURSOR_REGRESS", "export %q: run %s covers a window that does not start at the cursor; the cursor was left as it is", p.Fence.Export, p.Me.RunID)
+		}
+		next.PreviousPosition = next.Position
+		next.Position = window.To
+	}
+	next.CommittedBy = &committed
+	_, err := p.Fence.swap(ctx, held, next)
+	switch {
+	case err == nil:
+		return true, nil
+	case !errors.Is(err, destination.ErrMoved):
+		return false, fmt.Errorf("commit the cursor of export %q: %w", p.Fence.Export, err)
+	}
+	now, err := p.Fence.Read(ctx)
+	if err != nil {
+		return false, err
+	}
+	return now.Owns(p.Me.RunID, p.Generation) && now.Doc.State == contract.FenceCommitted, nil
+}
+
+// SameManifest reports whether the prefix's canonical pair is exactly these
+// bytes and their marker.
+func SameManifest(ctx context.Context, prefix destination.Store, manifest []byte) (bool, error) {
+	body, _, err := read(ctx, prefix, contract.ManifestName, contract.MaxManifestBytes)
+	if err != nil || !bytes.Equal(body, manifest) {
+		return false, err
+	}
+	marker, _, err := read(ctx, prefix, contract.SuccessName, contract.MaxSuccessBytes)
+	return bytes.Equal(marker, contract.SuccessBody(manifest)), err
+}
