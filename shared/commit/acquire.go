@@ -64,7 +64,10 @@ func (a Acquisition) Acquire(ctx context.Context, fresh bool) (Opened, error) {
 		if err != nil {
 			return Opened{}, err
 		}
-		if err := a.checkDocument(ctx, held); err != nil {
+		switch err := a.checkDocument(ctx, held); {
+		case errors.Is(err, destination.ErrMoved):
+			continue
+		case err != nil:
 			return Opened{}, err
 		}
 		if !held.Absent() && held.Doc.OwnerRunID == a.Me.RunID {
@@ -102,7 +105,16 @@ func (a Acquisition) reenter(ctx context.Context, held Held, fresh bool) (Opened
 // checkDocument refuses a document that this run must not build on.
 func (a Acquisition) checkDocument(ctx context.Context, held Held) error {
 	if held.Absent() {
-		return a.Fence.RefuseLostHistory(ctx, destination.Prefixed(a.Fence.Root, a.Me.Prefix))
+		lost := a.Fence.RefuseLostHistory(ctx, destination.Prefixed(a.Fence.Root, a.Me.Prefix))
+		if lost == nil {
+			return nil
+		}
+		// The history may be that of a run that has started meanwhile: then the
+		// document is there now.
+		if held, err := a.Fence.Read(ctx); err != nil || held.Absent() {
+			return errors.Join(lost, err)
+		}
+		return destination.ErrMoved
 	}
 	if id := held.Doc.SourceIdentity; id != nil && *id != a.SourceIdentity {
 		return fault.New(fault.Refused, "LAPSTRAKE_STATE_SOURCE_CHANGED",
