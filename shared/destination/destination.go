@@ -53,6 +53,9 @@ type Store interface {
 	// Move copies the object at from, if it is still at version prev, to to,
 	// if nothing is there, and then deletes from. It is the only deletion
 	// there is, and nobody relies on its being atomic: quarantine only (M9).
+	// An equal object at to is the first half of a Move that was cut short,
+	// which this one completes; any other is ErrExists. ErrNotFound and
+	// ErrMoved speak of from.
 	Move(ctx context.Context, from, to string, prev Version) error
 
 	// Capabilities says what this store guarantees (ADR-0004).
@@ -61,7 +64,9 @@ type Store interface {
 
 // Version identifies the bytes at a key at one time. Where
 // Capabilities.VersionIsUnique is false, equal bytes have equal versions, so
-// every body that is replaced must be unique (architecture §2.1).
+// every body that is replaced must be unique (architecture §2.1). It means
+// something to its own store only: hand it back. A listing may spell it
+// differently from the other methods, so that listing need not read objects.
 type Version string
 
 // Absent is the version of a key that holds nothing.
@@ -116,6 +121,8 @@ var (
 	ErrUndecided    = errors.New("the store did not say whether it stored the object")
 	ErrNotFound     = errors.New("no such object")
 	ErrTooLarge     = errors.New("the object is larger than expected")
+	ErrInvalid      = errors.New("not a valid key or metadata")
+	ErrFull         = errors.New("the destination is full")
 	ErrNoBucket     = errors.New("the bucket or folder does not exist")
 	ErrDenied       = errors.New("the store denies access")
 	ErrUnavailable  = errors.New("the store is not available")
