@@ -35,6 +35,21 @@ const (
 	List      Kind = "list" // of Elem, whose items may be NULL
 )
 
+// MaxPrecision is how many digits a Decimal can have: what 32 bytes hold.
+const MaxPrecision = 76
+
+// Values of Column.Fidelity (reference §4).
+const (
+	Exact         = "exact"          // the same type
+	Compatible    = "compatible"     // another type with every value of the source's
+	LogicalString = "logical_string" // text that stands for a type of its own
+	Lossy         = "lossy"          // some values lose something
+)
+
+// ServerText is the TextForm of a value that the server itself turned into
+// text.
+const ServerText = "server_text"
+
 // Type is a logical type. Two types are equal when their String is.
 type Type struct {
 	Kind      Kind  `json:"kind"`
@@ -49,8 +64,8 @@ type Type struct {
 type Column struct {
 	Name string `json:"name"`
 	Type Type   `json:"type"`
-	// Native is the source's own type, such as "numeric(18,2)"; it goes into
-	// the field metadata rivet.native_type.
+	// Native is the source's own type, such as "int8" or "numeric(18,2)"; it
+	// goes into the field metadata rivet.native_type.
 	Native string `json:"native"`
 	// Fidelity is "exact", "compatible", "logical_string" or "lossy"
 	// (reference §4).

@@ -1,0 +1,209 @@
+package rowtype
+
+import "fmt"
+
+// PostgresType is a type of PostgreSQL as its catalog resolves it: a domain is
+// the type under it.
+type PostgresType struct {
+	Name    string // pg_type.typname, such as "int4"
+	BuiltIn bool   // it is in pg_catalog
+	Class   byte   // pg_type.typtype: 'b'ase, 'e'num, 'r'ange, 'm'ultirange, 'c'omposite, 'p'seudo
+	// Modifier is the type modifier, -1 for none.
+	Modifier int32
+	// Elem is what an array is of; nil for everything else.
+	Elem *PostgresType
+}
+
+// PostgresMapping is how the values of a PostgresType are delivered.
+type PostgresMapping struct {
+	Type     Type
+	Fidelity string
+	TextForm string
+	// Cast is the PostgreSQL type that the server turns each value into before
+	// it sends it; "" for none.
+	Cast string
+}
+
+// UnmappedError says why a type cannot be delivered and what to write instead.
+type UnmappedError struct {
+	Native string
+	Why    string
+	Advice string
+}
+
+func (e *UnmappedError) Error() string { return fmt.Sprintf("%s %s: %s", e.Native, e.Why, e.Advice) }
+
+// postgresTypes maps the types of pg_catalog that need no look at a modifier
+// (reference §4.1).
+var postgresTypes = map[string]PostgresMapping{
+	"bool":        {Type: Type{Kind: Bool}, Fidelity: Exact},
+	"int2":        {Type: Type{Kind: Int16}, Fidelity: Exact},
+	"int4":        {Type: Type{Kind: Int32}, Fidelity: Exact},
+	"int8":        {Type: Type{Kind: Int64}, Fidelity: Exact},
+	"oid":         {Type: Type{Kind: Int64}, Fidelity: Compatible},
+	"float4":      {Type: Type{Kind: Float32}, Fidelity: Exact},
+	"float8":      {Type: Type{Kind: Float64}, Fidelity: Exact},
+	"date":        {Type: Type{Kind: Date}, Fidelity: Exact},
+	"time":        {Type: Type{Kind: Time}, Fidelity: Exact},
+	"timestamp":   {Type: Type{Kind: Timestamp}, Fidelity: Exact},
+	"timestamptz": {Type: Type{Kind: Timestamp, UTC: true}, Fidelity: Exact},
+	"text":        {Type: Type{Kind: Text}, Fidelity: Exact},
+	"varchar":     {Type: Type{Kind: Text}, Fidelity: Exact},
+	"bpchar":      {Type: Type{Kind: Text}, Fidelity: Exact},
+	"name":        {Type: Type{Kind: Text}, Fidelity: Exact},
+	"bytea":       {Type: Type{Kind: Binary}, Fidelity: Exact},
+	"uuid":        {Type: Type{Kind: UUID}, Fidelity: Exact},
+	"json":        {Type: Type{Kind: JSON}, Fidelity: LogicalString},
+	"jsonb":       {Type: Type{Kind: JSON}, Fidelity: LogicalString},
+	"interval":    {Type: Type{Kind: Interval}, Fidelity: LogicalString},
+}
+
+// searchPathText are the types whose text depends on the reader's search path.
+var searchPathText = map[string]bool{
+	"regclass": true, "regcollation": true, "regconfig": true, "regdictionary": true, "regnamespace": true, "regoper": true,
+	"regoperator": true, "regproc": true, "regprocedure": true, "regrole": true, "regtype": true,
+}
+
+// Native is what Column.Native says: the catalog's name, with precision and
+// scale for a numeric that has them.
+func (t PostgresType) Native() string {
+	if p, s, ok := t.numeric(); ok {
+		return fmt.Sprintf("numeric(%d,%d)", p, s)
+	}
+	return t.Name
+}
+
+// numeric returns the precision and scale of a numeric that has them. The
+// scale has 11 bits with a sign since PostgreSQL 15; before, it was never
+// large enough to tell the difference.
+func (t PostgresType) numeric() (precision, scale int, ok bool) {
+	if !t.BuiltIn || t.Name != "numeric" || t.Modifier < 4 {
+		return 0, 0, false
+	}
+	m := t.Modifier - 4
+	return int(m >> 16 & 0xffff), int(m&0x7ff^1024) - 1024, true
+}
+
+// Map returns how the type is delivered without an override, or an
+// *UnmappedError.
+func (t PostgresType) Map() (PostgresMapping, error) {
+	switch {
+	case t.Elem != nil:
+		elem, err := t.Elem.Map()
+		if err != nil || elem.Type.Kind == Decimal {
+			return PostgresMapping{}, t.unmapped("is an array of " + t.Elem.Native() + ", which has no list form")
+		}
+		return PostgresMapping{Type: Type{Kind: List, Elem: &elem.Type}, Fidelity: Compatible}, nil
+	case t.Class == 'e':
+		return PostgresMapping{Type: Type{Kind: Enum}, Fidelity: LogicalString}, nil
+	case t.BuiltIn && t.Name == "numeric":
+		return t.mapNumeric()
+	case !t.BuiltIn && t.Name == "citext" && t.Class == 'b':
+		return PostgresMapping{Type: Type{Kind: Text}, Fidelity: Compatible}, nil
+	case t.BuiltIn && t.Class == 'b':
+		if m, ok := postgresTypes[t.Name]; ok {
+			return m, nil
+		}
+	}
+	return PostgresMapping{}, t.unmapped("has no mapping")
+}
+
+func (t PostgresType) mapNumeric() (PostgresMapping, error) {
+	p, s, ok := t.numeric()
+	switch {
+	case !ok:
+		return PostgresMapping{}, t.unmapped("has no declared precision")
+	case p > MaxPrecision || s < 0 || s > p:
+		return PostgresMapping{}, t.unmapped("is outside decimal(76,s) with a scale from 0 to the precision")
+	}
+	return PostgresMapping{Type: Type{Kind: Decimal, Precision: p, Scale: s}, Fidelity: Exact}, nil
+}
+
+// integerDigits is how many decimal digits the values of a type have at most.
+var integerDigits = map[string]int{"int2": 5, "int4": 10, "int8": 19, "oid": 10}
+
+// Override returns how the type is delivered as another one that holds every
+// value exactly, or whose reader refuses, by name, the value that does not
+// fit; anything else is an *UnmappedError (reference §4.6).
+func (t PostgresType) Override(to Type) (PostgresMapping, error) {
+	mapped, err := t.Map()
+	if err == nil && mapped.Type.String() == to.String() {
+		return mapped, nil
+	}
+	name := ""
+	if t.BuiltIn && t.Elem == nil {
+		name = t.Name
+	}
+	switch to.Kind {
+	case Text:
+		if t.hasServerText() {
+			return PostgresMapping{Type: to, Fidelity: LogicalString, TextForm: ServerText, Cast: "text"}, nil
+		}
+	case Decimal:
+		switch digits := integerDigits[name]; {
+		case name == "numeric":
+			return PostgresMapping{Type: to, Fidelity: Exact}, nil
+		case name == "money":
+			return PostgresMapping{Type: to, Fidelity: Exact, Cast: "numeric"}, nil
+		case digits > 0 && to.Precision-to.Scale >= digits:
+			return PostgresMapping{Type: to, Fidelity: Exact, Cast: "numeric"}, nil
+		}
+	case Int32:
+		if name == "int2" {
+			return PostgresMapping{Type: to, Fidelity: Compatible, Cast: "int4"}, nil
+		}
+	case Int64:
+		if name == "int2" || name == "int4" {
+			return PostgresMapping{Type: to, Fidelity: Compatible, Cast: "int8"}, nil
+		}
+	case Float64:
+		if name == "float4" {
+			return PostgresMapping{Type: to, Fidelity: Compatible, Cast: "float8"}, nil
+		}
+	case Timestamp:
+		if to.Nano && (name == "timestamptz" && to.UTC || name == "timestamp" && !to.UTC) {
+			return PostgresMapping{Type: to, Fidelity: Exact}, nil
+		}
+	}
+	why := "cannot be delivered as " + to.String() + " without changing values"
+	if err != nil {
+		return PostgresMapping{}, t.unmapped(why)
+	}
+	return PostgresMapping{}, &UnmappedError{Native: t.Native(), Why: why, Advice: "leave the override out for " + mapped.Type.String()}
+}
+
+// hasServerText reports whether the server's text of a value means the same
+// whatever the session and the database are set to.
+func (t PostgresType) hasServerText() bool {
+	switch {
+	case t.Elem != nil:
+		return t.Elem.hasServerText()
+	case t.BuiltIn && (t.Name == "money" || searchPathText[t.Name]):
+		return false
+	}
+	return t.Class == 'b' || t.Class == 'e' || t.Class == 'r' || t.Class == 'm'
+}
+
+func (t PostgresType) unmapped(why string) error {
+	return &UnmappedError{Native: t.Native(), Why: why, Advice: t.advice()}
+}
+
+// advice names the overrides that would work.
+func (t PostgresType) advice() string {
+	p, s, bounded := t.numeric()
+	switch {
+	case t.BuiltIn && t.Name == "money":
+		return "set it to decimal(19,2) under columns:"
+	case bounded && s < 0 && p-s <= MaxPrecision:
+		return fmt.Sprintf("set it to decimal(%d,0) or text under columns:", p-s)
+	case bounded && s > p && s <= MaxPrecision:
+		return fmt.Sprintf("set it to decimal(%d,%d) or text under columns:", s, s)
+	case t.BuiltIn && t.Name == "numeric" && !bounded:
+		return "set it to the decimal(p,s) that holds its values, or to text, under columns:"
+	case t.hasServerText():
+		return "set it to text under columns:"
+	case t.Class == 'c':
+		return "use a query: that turns it into to_jsonb(…) or leaves it out"
+	}
+	return "use a query: that casts it to a type with a mapping or leaves it out"
+}
