@@ -182,6 +182,9 @@ for variable in $(compgen -e LAPSTRAKE_TEST_ || true); do
   [[ $variable == LAPSTRAKE_TEST_SHARED ]] || unset "$variable"
 done
 
+# Else a C compiler that appears during the run would change how Go builds.
+export CGO_ENABLED=0
+
 go build -o "$RUN/tmp/suite" ./tools/suite
 
 # run_suite NAME SERVERS COMMAND

@@ -7,12 +7,12 @@ server=cgo variable=CGO_ENABLED
 links() { printf '#include <stdlib.h>\nint main(void) { return 0; }\n' | gcc -x c -o /dev/null - 2>/dev/null; }
 
 do_install() {
-  need gcc gcc
-  links || from_package "the C library's headers" libc6-dev
+  links || from_package "a C compiler" gcc libc6-dev
+  links || die "gcc cannot build a program"
 }
 do_start() { :; }
 do_env() {
-  command -v gcc >/dev/null || die "cgo is not installed"
+  links || die "cgo is not installed"
   export_line 1
 }
 

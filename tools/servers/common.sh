@@ -74,12 +74,14 @@ need_venv() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || from_package "Python's venv" python3-venv
 }
 
-from_package() { # from_package WHAT PACKAGE
+from_package() { # from_package WHAT PACKAGE...
+  local what=$1
+  shift
   if [[ $UID != 0 ]] || ! command -v apt-get >/dev/null; then
-    die "$1 is not installed: install it (Debian package $2) and try again"
+    die "$what is not installed: install it (on Debian: $*) and try again"
   fi
-  say "installing the package $2"
-  locked apt apt_install "$2"
+  say "installing from packages: $*"
+  locked apt apt_install "$@"
 }
 
 # venv NAME: a Python environment with exactly requirements/NAME.txt.
@@ -108,7 +110,7 @@ go_tool() {
   local tmp
   tmp=$(mktemp -d "$CACHE/build.XXXXXX")
   # Outside of any module: the tool's own go.mod decides.
-  (cd "$tmp" && GOBIN=$tmp GOFLAGS=-buildvcs=false GOWORK=off go install "$1") || { rm -rf "$tmp"; return 1; }
+  (cd "$tmp" && GOBIN=$tmp CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOWORK=off go install "$1") || { rm -rf "$tmp"; return 1; }
   mkdir -p "$(dirname "$TOOL")"
   mv "$tmp/${TOOL##*/}" "$TOOL"
   rm -rf "$tmp"
