@@ -13,8 +13,18 @@ type Config struct {
 	Dir     string
 	Source  Source
 	Exports []Export
+	// Diagnostics are warnings of the file as a whole; an export has its own.
+	Diagnostics []Diagnostic
 	// Slack is notifications.slack, if it is there.
 	Slack *Slack
+}
+
+// SourceOf returns the source as e reads it: the file's, with the timeouts of
+// the export. It is what a plan freezes.
+func (c Config) SourceOf(e Export) Source {
+	s := c.Source
+	s.StatementTimeoutSeconds, s.LockTimeoutSeconds = e.StatementTimeoutSeconds, e.LockTimeoutSeconds
+	return s
 }
 
 // Source is the database of a file. The structured fields and URL exclude one
@@ -80,8 +90,11 @@ type Export struct {
 	Mode        string `json:"mode"`
 	ChunkColumn string `json:"chunk_column,omitempty"`
 	ChunkByKey  string `json:"chunk_by_key,omitempty"`
-	// ChunkSize is rows; 0 when the planner chooses.
+	// At most one of ChunkSize, ChunkBytes and ChunkCount is set; the planner
+	// chooses when none is. ChunkSize is the width of a range of ChunkColumn
+	// or the rows of a range of ChunkByKey; ChunkBytes is chunk_size_memory_mb.
 	ChunkSize  int64 `json:"chunk_size,omitempty"`
+	ChunkBytes int64 `json:"chunk_bytes,omitempty"`
 	ChunkCount int   `json:"chunk_count,omitempty"`
 	// ChunkMaxAttempts is at least 1.
 	ChunkMaxAttempts int `json:"chunk_max_attempts"`
@@ -103,12 +116,18 @@ type Export struct {
 	RowGroupBytes int64 `json:"row_group_bytes,omitempty"`
 	// PartBytes ends a part: max_file_size, or 128 MiB. At most 1 GiB.
 	PartBytes int64 `json:"part_bytes"`
-	// MaxValueBytes is tuning.max_value_mb.
+	// MaxValueBytes is tuning.max_value_mb; 0 is no limit.
 	MaxValueBytes int64 `json:"max_value_bytes"`
-	// BatchRows is tuning.batch_size; 0 is the default.
-	BatchRows int `json:"batch_rows,omitempty"`
+	// BatchRows is tuning.batch_size, BatchBytes tuning.batch_size_memory_mb; 0
+	// is the default. At most one of them is set.
+	BatchRows  int   `json:"batch_rows,omitempty"`
+	BatchBytes int64 `json:"batch_bytes,omitempty"`
 	// RetryBackoffMillis is tuning.retry_backoff_ms.
 	RetryBackoffMillis int `json:"retry_backoff_ms,omitempty"`
+	// StatementTimeoutSeconds and LockTimeoutSeconds are of exports[].tuning,
+	// or else of source.tuning. SourceOf puts them where sources read them.
+	StatementTimeoutSeconds int `json:"-"`
+	LockTimeoutSeconds      int `json:"-"`
 
 	// Destination is the root, the static part of the configured path;
 	// PrefixTemplate is what follows it, with {date}, {export}, {table} and

@@ -1,0 +1,211 @@
+package exportconfig
+
+import (
+	"errors"
+	"strings"
+)
+
+// statement returns the one statement of a query without the semicolons that
+// end it, so that it can stand between parentheses. A query that holds a
+// second statement, or that would leave the parentheses, is an error: nothing
+// is guessed about it, and what it reads is for the server to judge (PLN-29).
+//
+// The result ends with a line break if it ends inside a line comment.
+func statement(query string) (string, error) {
+	s := scanner{text: query}
+	depth, end := 0, -1 // end is the offset of the first semicolon at the top
+	content := false
+	for !s.done() {
+		at := s.at
+		kind, err := s.next()
+		if err != nil {
+			return "", err
+		}
+		switch kind {
+		case lineComment, blank:
+			continue
+		case semicolon:
+			if depth == 0 {
+				if end < 0 {
+					end = at
+				}
+				continue
+			}
+			return "", errors.New("has a semicolon between parentheses")
+		case opening:
+			depth++
+		case closing:
+			if depth--; depth < 0 {
+				return "", errors.New("closes a parenthesis that it does not open")
+			}
+		}
+		if end >= 0 {
+			return "", errors.New("has more than one statement: only one SELECT is read")
+		}
+		content = true
+	}
+	switch {
+	case depth > 0:
+		return "", errors.New("opens a parenthesis that it does not close")
+	case !content:
+		return "", errors.New("holds no statement")
+	}
+	if end >= 0 {
+		query = query[:end]
+	}
+	query = strings.TrimSpace(query)
+	if endsInLineComment(query) {
+		query += "\n"
+	}
+	return query, nil
+}
+
+func endsInLineComment(query string) bool {
+	s := scanner{text: query}
+	last := other
+	for !s.done() {
+		kind, err := s.next()
+		if err != nil {
+			return false
+		}
+		last = kind
+	}
+	return last == lineComment && !strings.HasSuffix(query, "\n")
+}
+
+type token int
+
+const (
+	other token = iota
+	blank       // white space or a block comment
+	lineComment
+	semicolon
+	opening
+	closing
+)
+
+// scanner finds the tokens of PostgreSQL text that may hold a semicolon or a
+// parenthesis which is none: comments and the four kinds of quotation.
+type scanner struct {
+	text string
+	at   int
+}
+
+func (s *scanner) done() bool { return s.at >= len(s.text) }
+
+func (s *scanner) rest() string { return s.text[s.at:] }
+
+func (s *scanner) next() (token, error) {
+	rest := s.rest()
+	switch c := rest[0]; {
+	case strings.IndexByte(" \t\r\n\f\v", c) >= 0:
+		s.at++
+		return blank, nil
+	case strings.HasPrefix(rest, "--"):
+		n := strings.IndexAny(rest, "\r\n")
+		if n < 0 {
+			n = len(rest)
+		}
+		s.at += n
+		return lineComment, nil
+	case strings.HasPrefix(rest, "/*"):
+		return blank, s.blockComment()
+	case c == '\'':
+		return other, s.quoted('\'', false, "text")
+	case c == '"':
+		return other, s.quoted('"', false, "name")
+	case c == '$':
+		return other, s.dollar()
+	case wordByte(c):
+		return other, s.word()
+	}
+	s.at++
+	switch rest[0] {
+	case ';':
+		return semicolon, nil
+	case '(':
+		return opening, nil
+	case ')':
+		return closing, nil
+	}
+	return other, nil
+}
+
+// word passes a name, a keyword or a number. An E right before a quotation
+// makes its backslashes escapes.
+func (s *scanner) word() error {
+	start := s.at
+	for !s.done() && (wordByte(s.text[s.at]) || s.text[s.at] == '$') {
+		s.at++
+	}
+	if word := s.text[start:s.at]; (word == "E" || word == "e") && strings.HasPrefix(s.rest(), "'") {
+		return s.quoted('\'', true, "text")
+	}
+	return nil
+}
+
+// wordByte reports whether c may be part of a name; every byte of a character
+// beyond ASCII is.
+func wordByte(c byte) bool {
+	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// quoted passes a quotation, whose mark inside is doubled or, with escapes,
+// follows a backslash.
+func (s *scanner) quoted(mark byte, escapes bool, what string) error {
+	for s.at++; !s.done(); s.at++ {
+		switch c := s.text[s.at]; {
+		case c == '\\' && escapes:
+			s.at++
+		case c == mark:
+			s.at++
+			if s.done() || s.text[s.at] != mark {
+				return nil
+			}
+		}
+	}
+	s.at = len(s.text)
+	return errors.New("has a quoted " + what + " that does not end")
+}
+
+// dollar passes $tag$…$tag$, or a lone dollar sign.
+func (s *scanner) dollar() error {
+	rest := s.rest()
+	n := 1
+	for n < len(rest) && wordByte(rest[n]) {
+		n++
+	}
+	if n >= len(rest) || rest[n] != '$' || n > 1 && rest[1] >= '0' && rest[1] <= '9' {
+		s.at++
+		return nil
+	}
+	tag := rest[:n+1]
+	end := strings.Index(rest[len(tag):], tag)
+	if end < 0 {
+		s.at = len(s.text)
+		return errors.New("has a dollar quotation that does not end")
+	}
+	s.at += len(tag) + end + len(tag)
+	return nil
+}
+
+// blockComment passes a comment, in which others may nest.
+func (s *scanner) blockComment() error {
+	depth := 0
+	for !s.done() {
+		switch {
+		case strings.HasPrefix(s.rest(), "/*"):
+			depth++
+			s.at += 2
+		case strings.HasPrefix(s.rest(), "*/"):
+			depth--
+			s.at += 2
+			if depth == 0 {
+				return nil
+			}
+		default:
+			s.at++
+		}
+	}
+	return errors.New("has a comment that does not end")
+}
