@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -155,48 +156,113 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// A run that stalls at every call in turn while a newer one starts and
-// finishes, and then wakes up, changes nothing that the newer one has written
-// (D3, V8): it ends superseded, rolled forward or refused.
+// rival does something to the export while another process is stalled, and
+// returns what is left for it to do once that process has ended.
+type rival func(t *testing.T, w *world) (afterwards func(t *testing.T, zombie Ending))
+
+var rivals = map[string]rival{
+	"a newer run starts and ends": func(t *testing.T, w *world) func(*testing.T, Ending) {
+		lives(t, w, "third", 6)
+		return nil
+	},
+	"a newer run starts": func(t *testing.T, w *world) func(*testing.T, Ending) {
+		opened, err := w.acquire(t.Context(), w.store, "third", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(t *testing.T, zombie Ending) {
+			ending, err := w.finish(t.Context(), w.store, "third", opened, 6)
+			if err != nil || ending != Committed && zombie != Committed { // a zombie that slept before it took the fence is the newer one
+				t.Fatalf("the newer run ends %q: %v", ending, err)
+			}
+		}
+	},
+	"a duplicate starts and ends": func(t *testing.T, w *world) func(*testing.T, Ending) {
+		lives(t, w, "second", 4)
+		return nil
+	},
+	"two newer runs start and end": func(t *testing.T, w *world) func(*testing.T, Ending) {
+		lives(t, w, "third", 6)
+		lives(t, w, "fourth", 8)
+		return nil
+	},
+}
+
+func lives(t *testing.T, w *world, run contract.RunID, hi int) {
+	t.Helper()
+	_, err := w.life(t.Context(), w.store, run, hi)
+	if isCommitted(err) {
+		finishCommitted(t, w, run)
+	} else if err != nil {
+		t.Fatalf("run %s: %v", run, err)
+	}
+}
+
+// A process stalls before every call in turn while a rival works, and then
+// wakes up. It changes nothing that a newer run has written (D3, V8): it ends
+// superseded, rolled forward or refused, and every row is in one manifest.
 func TestZombieAtEveryCall(t *testing.T) {
-	ctx := t.Context()
+	zombies := map[string]func(w *world, store destination.Store) (Ending, error){
+		"planner and finalizer": func(w *world, store destination.Store) (Ending, error) {
+			return w.life(context.Background(), store, "second", 4)
+		},
+		"finalizer of the run before": func(w *world, store destination.Store) (Ending, error) {
+			done, err := w.publication(store, "first", 1, nil, 2).Publish(context.Background())
+			return done.Ending, err
+		},
+	}
 	for kind, like := range stores {
 		for how, begin := range beginnings {
-			t.Run(kind+", "+how, func(t *testing.T) {
-				for n := 1; ; n++ {
-					w := newWorld(like)
-					begin(t, w)
-					interrupted := false
-					before := snapshot{}
-					zombie := faulty.Wrap(w.store, faulty.FaultFunc(func(c faulty.Call, perform func() error) error {
-						if c.N == n {
-							interrupted = true
-							if _, err := w.life(ctx, w.store, "third", 6); err != nil {
-								t.Fatalf("stalled before call %d (%s): the newer run fails: %v", n, c, err)
-							}
-							before = takeSnapshot(t, w)
-						}
-						return perform()
-					}))
-					ending, err := w.life(ctx, zombie, "second", 4)
-					when := fmt.Sprintf("stalled before call %d", n)
-					if !interrupted {
-						if n < 12 {
-							t.Fatalf("only %d calls seen: the test no longer tests anything", n)
-						}
-						return
+			for who, rival := range rivals {
+				for what, zombie := range zombies {
+					if what == "finalizer of the run before" && how == "first run" {
+						continue // there is no run before
 					}
-					if err != nil && !isFenced(err) && !isCommitted(err) {
-						t.Fatalf("%s: %v", when, err)
-					}
-					w.check(t, when)
-					if after := takeSnapshot(t, w); ending != Committed && after != before {
-						t.Fatalf("%s: the zombie (ending %q, %v) changed the pair or the cursor of the newer run\nbefore %+v\nafter  %+v", when, ending, err, before, after)
-					}
-					w.settled(t, when)
+					t.Run(strings.Join([]string{kind, how, who, what}, ", "), func(t *testing.T) {
+						t.Parallel()
+						stallEverywhere(t, like, begin, rival, zombie)
+					})
 				}
-			})
+			}
 		}
+	}
+}
+
+func stallEverywhere(t *testing.T, like destination.Capabilities, begin beginning, rival rival, zombie func(*world, destination.Store) (Ending, error)) {
+	for n := 1; ; n++ {
+		w := newWorld(like)
+		begin(t, w)
+		var afterwards func(*testing.T, Ending)
+		var before snapshot
+		interrupted := false
+		store := faulty.Wrap(w.store, faulty.FaultFunc(func(c faulty.Call, perform func() error) error {
+			if c.N == n {
+				interrupted = true
+				afterwards = rival(t, w)
+				before = takeSnapshot(t, w)
+			}
+			return perform()
+		}))
+		ending, err := zombie(w, store)
+		when := fmt.Sprintf("stalled before call %d", n)
+		if !interrupted {
+			if n < 5 {
+				t.Fatalf("only %d calls seen: the test no longer tests anything", n)
+			}
+			return
+		}
+		if err != nil && !isFenced(err) && !isCommitted(err) {
+			t.Fatalf("%s: %v", when, err)
+		}
+		w.check(t, when)
+		after := takeSnapshot(t, w)
+		if before.success != "" && after != before && ending != Committed {
+			t.Fatalf("%s: the zombie (ending %q, %v) changed the pair or the cursor\nbefore %+v\nafter  %+v", when, ending, err, before, after)
+		}
+		if afterwards != nil {
+			afterwards(t, ending)
+		}
+		w.settled(t, when)
 	}
 }
 
@@ -209,11 +275,11 @@ func takeSnapshot(t *testing.T, w *world) snapshot {
 	for key, v := range map[string]*destination.Version{
 		"out/" + contract.ManifestName: &s.manifest, "out/" + contract.SuccessName: &s.success, contract.CursorKey("orders"): &s.cursor,
 	} {
-		o, err := w.store.Head(t.Context(), key)
+		_, version, err := read(t.Context(), w.store, key, contract.MaxManifestBytes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		*v = o.Version
+		*v = version
 	}
 	return s
 }

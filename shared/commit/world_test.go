@@ -156,8 +156,20 @@ func (w *world) check(t *testing.T, when string) {
 	if err != nil {
 		t.Fatalf("%s: %v", when, err)
 	}
-	if manifest, _, err := read(ctx, prefix, contract.ManifestName, contract.MaxManifestBytes); err != nil || marker != nil && manifest == nil {
+	manifest, _, err := read(ctx, prefix, contract.ManifestName, contract.MaxManifestBytes)
+	if err != nil || marker != nil && manifest == nil {
 		t.Fatalf("%s: a marker stands without a manifest (%v)", when, err)
+	}
+	if manifest != nil {
+		m, err := contract.DecodeManifest(manifest)
+		if err != nil || m.Status != contract.StatusSuccess {
+			t.Fatalf("%s: the canonical manifest is %q (%v)", when, m.Status, err)
+		}
+		if by := held.Doc.CommittedBy; by != nil && m.Generation < by.Generation {
+			t.Fatalf("%s: the canonical manifest is of generation %d, the cursor was committed by generation %d", when, m.Generation, by.Generation)
+		}
+	} else if held.Doc.CommittedBy != nil {
+		t.Fatalf("%s: the cursor has been committed and there is no canonical manifest", when)
 	}
 }
 
