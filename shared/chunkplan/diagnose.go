@@ -20,7 +20,7 @@ func (c *Choice) diagnose() {
 	if len(c.Key) == 0 {
 		return
 	}
-	c.warn("CONSISTENCY_PER_TASK", "every task sees a snapshot of its own: rows whose %s changes during the run can be missed or doubled; rows that are only added or changed elsewhere cannot", c.keyNames())
+	c.warn("CONSISTENCY_PER_TASK", "every task sees a snapshot of its own: a row whose %s changes during the run can be missed or doubled; a row that keeps it comes once", c.keyNames())
 	first := c.Key[0].Name
 	r, known := c.facts.Correlation[first]
 	if known && math.Abs(r) < lowCorrelation && c.facts.Rows >= manyRows {
