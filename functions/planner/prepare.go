@@ -1,0 +1,191 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lapstrake/lapstrake/shared/chunkplan"
+	"github.com/lapstrake/lapstrake/shared/commit"
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/partfile"
+	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/wire"
+)
+
+// consistencyPerTask is the label of a run whose tasks read one snapshot each
+// and none together (architecture §4.2).
+const consistencyPerTask = "per_task"
+
+// draft is what is known of the source before the fence is taken: enough to
+// refuse an export that cannot work, not enough to plan its window.
+type draft struct {
+	source   source.Source
+	identity contract.SourceIdentity
+	table    source.Table
+	choice   chunkplan.Choice
+}
+
+func (d *draft) close(ctx context.Context) {
+	_ = d.source.Close(context.WithoutCancel(ctx)) // a read-only session: nothing is lost with it
+}
+
+// preflight looks at source, types and format. Whatever is wrong with them is
+// found before anything at the destination changes.
+func (p *planner) preflight(ctx context.Context) (*draft, error) {
+	return preflight(ctx, p.Sources, p.Formats, p.Settings, p.source, p.export)
+}
+
+func preflight(ctx context.Context, sources source.Opener, formats map[string]partfile.Format, s Settings, cfg exportconfig.Source, export exportconfig.Export) (*draft, error) {
+	src, err := sources.Open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{source: src}
+	if err := d.look(ctx, formats, s, export); err != nil {
+		d.close(ctx)
+		return nil, fmt.Errorf("export %q: %w", export.Name, err)
+	}
+	return d, nil
+}
+
+func (d *draft) look(ctx context.Context, formats map[string]partfile.Format, s Settings, export exportconfig.Export) (err error) {
+	if d.identity, err = d.source.Identity(ctx); err != nil {
+		return err
+	}
+	if d.table, err = d.source.Describe(ctx, relationOf(export)); err != nil {
+		return err
+	}
+	format, ok := formats[export.Format]
+	if !ok {
+		return fault.New(fault.Usage, "LAPSTRAKE_CONFIG_FORMAT_UNKNOWN", "format %q is not known", export.Format)
+	}
+	if err := format.Check(partfile.Options{Columns: d.table.Columns, Compression: export.Compression, Level: export.CompressionLevel}); err != nil {
+		return err
+	}
+	d.choice, err = chunkplan.Choose(export, factsOf(d.table), chunkplan.Budget{Time: s.Budget})
+	return err
+}
+
+func relationOf(export exportconfig.Export) source.Relation {
+	r := source.Relation{Query: export.Query, Overrides: export.Columns}
+	if export.Query == "" {
+		r.Name = export.Table
+		if schema, name, dotted := strings.Cut(export.Table, "."); dotted {
+			r.Schema, r.Name = schema, name
+		}
+	}
+	return r
+}
+
+func factsOf(t source.Table) chunkplan.Facts {
+	f := chunkplan.Facts{Kind: t.Kind, Columns: t.Columns, KeyColumns: t.KeyColumns, Rows: t.Rows, Bytes: t.Bytes, Correlation: t.Correlation}
+	for _, k := range t.Keys {
+		f.Keys = append(f.Keys, chunkplan.UniqueKey{Name: k.Name, Primary: k.Primary, Columns: k.Columns})
+	}
+	return f
+}
+
+// tasks asks the source for what the choice needs and makes the ranges.
+func (d *draft) tasks(ctx context.Context) (plan chunkplan.Plan, err error) {
+	var bounds chunkplan.Bounds
+	switch d.choice.Cuts {
+	case chunkplan.IntegerBounds:
+		b, err := d.source.IntegerBounds(ctx, d.table.Relation, d.choice.Key[0])
+		if err != nil {
+			return plan, err
+		}
+		bounds = chunkplan.Bounds{Min: b.Min, Max: b.Max, Empty: b.Empty}
+		plan.Tasks, plan.Diagnostics, err = d.choice.Tasks(bounds, nil)
+		return plan, err
+	case chunkplan.SplitPoints:
+		points, err := d.source.SplitPoints(ctx, d.table.Relation, d.choice.Key, d.choice.Pieces)
+		if err != nil {
+			return plan, err
+		}
+		plan.Tasks, plan.Diagnostics, err = d.choice.Tasks(bounds, points)
+		return plan, err
+	}
+	plan.Tasks, plan.Diagnostics, err = d.choice.Tasks(bounds, nil)
+	return plan, err
+}
+
+// plan makes the plan, but for what only a run knows.
+func (d *draft) plan(ctx context.Context, cfg exportconfig.Source, export exportconfig.Export) (chunkplan.Plan, error) {
+	plan, err := d.tasks(ctx)
+	if err != nil {
+		return plan, fmt.Errorf("export %q: %w", export.Name, err)
+	}
+	plan.PlanVersion = chunkplan.PlanVersion
+	plan.Export, plan.Source = export, cfg
+	plan.RunScoped = exportconfig.RunScoped(export.PrefixTemplate)
+	plan.Engine = d.identity.Engine
+	plan.Schema, plan.Table, plan.Query = d.table.Relation.Schema, d.table.Relation.Name, d.table.Relation.Query
+	plan.SourceIdentity = d.identity
+	plan.Columns = d.table.Columns
+	plan.SchemaFingerprint = contract.SchemaFingerprint(plan.Columns)
+	plan.Strategy, plan.Key, plan.Unique, plan.Splittable = d.choice.Strategy, d.choice.Key, d.choice.Unique, d.choice.Splittable
+	plan.Consistency = consistencyPerTask
+	plan.EstimatedRows, plan.EstimatedBytes = d.table.Rows, d.table.Bytes
+	plan.Diagnostics = append(append(plan.Diagnostics, export.Diagnostics...), d.choice.Diagnostics...)
+	return plan, nil
+}
+
+// Preview returns the plan that a run of the export would have now, without
+// starting one: nothing is written anywhere.
+func Preview(ctx context.Context, sources source.Opener, formats map[string]partfile.Format, s Settings, cfg exportconfig.Source, export exportconfig.Export) (chunkplan.Plan, error) {
+	d, err := preflight(ctx, sources, formats, s, cfg, export)
+	if err != nil {
+		return chunkplan.Plan{}, err
+	}
+	defer d.close(ctx)
+	return d.plan(ctx, cfg, export)
+}
+
+// makePlan is P6 and P7: it plans the run and stores the plan, or returns the
+// one that a planner before it has stored. position is the cursor's, from the
+// open fence.
+func (p *planner) makePlan(ctx context.Context, d *draft, position *contract.Position) (chunkplan.Plan, contract.Fingerprint, error) {
+	if position != nil {
+		return chunkplan.Plan{}, "", fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED", "export %q has a stored cursor on column %q, mode %s has none; nothing was read", p.export.Name, position.Column, p.export.Mode)
+	}
+	plan, err := d.plan(ctx, p.source, p.export)
+	if err != nil {
+		return plan, "", err
+	}
+	plan.RunID = p.run.RunID
+	plan.CreatedAt = contract.NewTime(p.Clock.Now())
+	plan.Prefix = p.run.Prefix
+	plan.FirstGeneration = p.gen
+	for _, w := range plan.Diagnostics {
+		p.log.Warn(w.Message, "code", w.Code)
+	}
+	return commit.StorePlan(ctx, p.root, plan)
+}
+
+// planAndEnqueue is P6 to P11.
+func (p *planner) planAndEnqueue(ctx context.Context, d *draft, position *contract.Position) (wire.TriggerResult, error) {
+	plan, fp, err := commit.LoadPlan(ctx, p.root, p.name(), p.run.RunID)
+	if errors.Is(err, destination.ErrNotFound) {
+		plan, fp, err = p.makePlan(ctx, d, position)
+	}
+	if err != nil {
+		return wire.TriggerResult{}, err
+	}
+	if err := p.putTasks(ctx, plan); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	if err := p.startRun(ctx, plan, fp); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	answer, err := p.enqueueAgain(ctx)
+	if err != nil {
+		return wire.TriggerResult{}, err
+	}
+	p.log.Info("run started", "gen", p.gen, "strategy", plan.Strategy, "tasks", len(plan.Tasks))
+	return *answer, nil
+}

@@ -1,0 +1,270 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/lapstrake/lapstrake/functions/dispatch"
+	"github.com/lapstrake/lapstrake/shared/chunkplan"
+	"github.com/lapstrake/lapstrake/shared/commit"
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wire"
+)
+
+// resume continues a run that failed or was left (R0 to R6 of architecture
+// §2.7) under a new generation: what its table records as completed is kept,
+// everything else is done again.
+func (p *planner) resume(ctx context.Context) (wire.TriggerResult, error) {
+	if p.trigger.RunID == "" {
+		return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_NO_RUN_ID", "a resume names the run: run_id is missing")
+	}
+	run, err := p.State.GetRun(ctx, p.trigger.RunID)
+	switch {
+	case errors.Is(err, runstate.ErrNotFound):
+		return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_UNKNOWN", "run %s is not in the table, so nothing of it can be resumed; a new run of the export starts from the destination's cursor and loses nothing", p.trigger.RunID)
+	case err != nil:
+		return wire.TriggerResult{}, err
+	}
+	p.run = run
+	p.log = p.Log.With("run_id", run.RunID, "export", run.Export)
+	p.inherit(run)
+	if err := p.load(ctx); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	if err := p.openRoot(ctx, run.Root); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	if err := p.gate(ctx); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	answer, err := p.claimResume(ctx) // R1a
+	if err != nil || answer != nil {
+		return orZero(answer), err
+	}
+	result, err := p.resumeClaimed(ctx)
+	var committed *commit.CommittedError
+	var lost *commit.FenceLostError
+	switch {
+	case err == nil:
+		return result, nil
+	case errors.As(err, &committed):
+		return p.finishCommitted(ctx)
+	case errors.As(err, &lost):
+		result, endErr := p.superseded(ctx, lost)
+		return result, errors.Join(err, endErr)
+	case fault.Retry(err):
+		return wire.TriggerResult{}, err
+	}
+	if endErr := p.ender().Fail(ctx, p.run, fault.FailureOf(err)); endErr != nil {
+		return wire.TriggerResult{}, errors.Join(err, endErr)
+	}
+	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(err))}, err
+}
+
+// inherit takes from the run's own trigger what the resume does not say.
+func (p *planner) inherit(run runstate.Run) {
+	var first wire.Trigger
+	if json.Unmarshal(run.Trigger, &first) == nil {
+		if p.trigger.ConfigURI == "" {
+			p.trigger.ConfigURI = first.ConfigURI
+		}
+		if p.trigger.Params == nil {
+			p.trigger.Params = first.Params
+		}
+		if p.trigger.ScheduledTime == nil {
+			p.trigger.ScheduledTime = first.ScheduledTime
+		}
+	}
+	p.trigger.Export = run.Export
+}
+
+// gate refuses a run that is complete (M8): a marker that fingerprints a
+// manifest of this very run. Another run's marker is no reason.
+func (p *planner) gate(ctx context.Context) error {
+	m, err := commit.CheckPrefix(ctx, p.prefix(), p.name())
+	if err != nil || m == nil || m.RunID != p.run.RunID {
+		return err
+	}
+	body, _, err := p.prefix().Get(ctx, contract.ManifestName, contract.MaxManifestBytes)
+	if err != nil {
+		return err
+	}
+	same, err := commit.SameManifest(ctx, p.prefix(), body)
+	if err != nil || !same {
+		return err
+	}
+	if p.run.Status == runstate.RunFinalizing || p.run.Status == runstate.RunRunning || p.run.Status == runstate.RunPlanning {
+		return nil // published, and the rest of its finalization was cut short: finish it
+	}
+	return fault.New(fault.Refused, "LAPSTRAKE_DEST_ALREADY_COMPLETE", "run %s is complete: its manifest and _SUCCESS stand. Nothing was changed; run the export again to read the source again", p.run.RunID)
+}
+
+// claimResume is T17a. One request claims once: another that is alive answers
+// for both.
+func (p *planner) claimResume(ctx context.Context) (*wire.TriggerResult, error) {
+	raw, err := json.Marshal(p.trigger)
+	if err != nil {
+		return nil, err
+	}
+	now := p.Clock.Now()
+	request := p.IDs.NewID()
+	run, err := p.State.ClaimResume(ctx, p.run.RunID, runstate.ResumeClaim{
+		RequestID: request, Trigger: raw, Callback: p.trigger.Callback, Now: now, LeaseUntil: now.Add(p.Settings.PlannerTimeout),
+	})
+	var refused *runstate.ConditionError
+	if errors.As(err, &refused) && refused.Run != nil {
+		switch found := *refused.Run; {
+		case found.Status == runstate.RunPlanning && found.TriggerID == request:
+			run, err = found, nil // our own claim, whose answer was lost
+		case found.Status == runstate.RunSucceeded:
+			return nil, fault.New(fault.Refused, "LAPSTRAKE_DEST_ALREADY_COMPLETE", "run %s has succeeded; nothing was changed", found.RunID)
+		case found.Status == runstate.RunSuperseded || found.Status == runstate.RunRefused:
+			return nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_NOT_RESUMABLE", "run %s is %s and cannot be resumed; run the export again", found.RunID, found.Status)
+		default:
+			return nil, fault.New(fault.Busy, "LAPSTRAKE_RUN_ACTIVE", "run %s is active (%s, live until %s); wait for it, or for its lease to end", found.RunID, found.Status, found.LeaseUntil.Format("15:04:05Z"))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim the resume of run %s: %w", p.run.RunID, err)
+	}
+	p.run = run
+	return nil, nil
+}
+
+func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error) {
+	me := commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix}
+	sidecar, _, err := commit.ReadSidecar(ctx, p.prefix(), me.RunID)
+	switch {
+	case err != nil:
+		return wire.TriggerResult{}, err
+	case sidecar != nil && sidecar.Tombstone():
+		return wire.TriggerResult{}, &commit.FenceLostError{Export: p.name(), RunID: me.RunID, OwnerRunID: sidecar.SealedBy.RunID, OwnerGen: sidecar.SealedBy.Generation}
+	}
+	plan, fp, err := commit.LoadPlan(ctx, p.root, p.name(), me.RunID)
+	planned := err == nil
+	if err != nil && !errors.Is(err, destination.ErrNotFound) {
+		return wire.TriggerResult{}, err
+	}
+	held, err := p.fence().Resume(ctx, me, func(doc contract.CursorDocument) error { // R0, R1b
+		if planned && plan.Window != nil && !doc.Position.Equal(plan.Window.From) {
+			return fault.New(fault.Refused, "LAPSTRAKE_PLAN_STALE", "run %s was planned from another cursor position; run the export again", me.RunID)
+		}
+		return nil
+	})
+	if err != nil {
+		return wire.TriggerResult{}, err
+	}
+	p.gen = held.Doc.Generation
+	run, err := p.State.ResumeRun(ctx, me.RunID, p.gen, p.Clock.Now().Add(p.Settings.RunLease)) // R2
+	if err != nil {
+		return wire.TriggerResult{}, fmt.Errorf("resume run %s: %w", me.RunID, err)
+	}
+	p.run = run
+	if !planned { // the first planner died before it had a plan
+		draft, err := p.preflight(ctx)
+		if err != nil {
+			return wire.TriggerResult{}, err
+		}
+		defer draft.close(ctx)
+		if plan, fp, err = p.makePlan(ctx, draft, held.Doc.Position); err != nil {
+			return wire.TriggerResult{}, err
+		}
+	}
+	return p.reviveTasks(ctx, plan, fp)
+}
+
+// reviveTasks is R2b to R6.
+func (p *planner) reviveTasks(ctx context.Context, plan chunkplan.Plan, fp contract.Fingerprint) (wire.TriggerResult, error) {
+	if err := p.putTasks(ctx, plan); err != nil { // R2b
+		return wire.TriggerResult{}, err
+	}
+	shards := p.run
+	shards.Shards = runstate.ShardCount(len(plan.Tasks), p.State.FaninK())
+	chunks, err := dispatch.AllChunks(ctx, p.State, shards) // R3: revoke every lease of an older generation
+	if err != nil {
+		return wire.TriggerResult{}, err
+	}
+	for _, c := range chunks {
+		if c.Status != runstate.ChunkCompleted && c.Gen < p.gen {
+			if err := p.resumeTask(ctx, c.ID, plan.Export.ChunkMaxAttempts); err != nil {
+				return wire.TriggerResult{}, err
+			}
+		}
+	}
+	if chunks, err = dispatch.AllChunks(ctx, p.State, shards); err != nil { // R4: from here on nothing old can be recorded
+		return wire.TriggerResult{}, err
+	}
+	if err := p.compare(ctx, plan, chunks); err != nil { // R5
+		return wire.TriggerResult{}, err
+	}
+	if err := p.startRun(ctx, plan, fp); err != nil { // R6
+		return wire.TriggerResult{}, err
+	}
+	if chunks, err = dispatch.AllChunks(ctx, p.State, shards); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	var pending []contract.TaskID
+	for _, c := range chunks {
+		switch {
+		case c.Status == runstate.ChunkCompleted:
+			if err := p.dispatcher().Completed(ctx, dispatch.Ref(p.run), p.run.Queue, c); err != nil {
+				return wire.TriggerResult{}, err
+			}
+		case c.Live():
+			pending = append(pending, c.ID)
+		}
+	}
+	if err := p.enqueue(ctx, pending); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	p.log.Info("run resumed", "gen", p.gen, "tasks", len(chunks), "to_do", len(pending))
+	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.Started, Chunks: len(pending)}, nil
+}
+
+// compare decides by M8 what becomes of the recorded parts and of everything
+// else in the prefix, and moves what is in the way.
+func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []runstate.Chunk) error {
+	var recorded []runstate.PartRecord
+	owner := make(map[string]contract.TaskID)
+	for _, c := range chunks {
+		if c.Status == runstate.ChunkCompleted && c.Live() {
+			for _, part := range c.Parts {
+				recorded = append(recorded, part)
+				owner[part.Path] = c.ID
+			}
+		}
+	}
+	plain := contract.Generation(1)
+	if plan.RunScoped {
+		plain = plan.FirstGeneration
+	}
+	found, err := commit.Inspect(ctx, p.prefix(), p.run.RunID, plain, p.gen, recorded)
+	if err != nil {
+		return err
+	}
+	repaired := make(map[contract.TaskID]bool)
+	for _, part := range found.Repair {
+		id := owner[part.Path]
+		if repaired[id] {
+			continue
+		}
+		repaired[id] = true
+		p.log.Warn("a recorded part is missing or differs: its task is done again", "task", id, "part", part.Path)
+		if _, err := p.State.Repair(ctx, p.run.RunID, id, p.gen, plan.Export.ChunkMaxAttempts, p.Clock.Now()); err != nil && !errors.Is(err, runstate.ErrCondition) {
+			return fmt.Errorf("repair task %s: %w", id, err)
+		}
+	}
+	commit.Quarantine(ctx, p.prefix(), found.Moves, func(m commit.Move, err error) {
+		if err != nil {
+			p.log.Warn("object could not be quarantined and stays where it is", "from", m.From, "to", m.To, "reason", m.Reason, "error", err)
+			return
+		}
+		p.log.Warn("object quarantined", "from", m.From, "to", m.To, "reason", m.Reason)
+	})
+	return nil
+}

@@ -1,0 +1,306 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/lapstrake/lapstrake/shared/commit"
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/verify"
+	"github.com/lapstrake/lapstrake/shared/wire"
+)
+
+// start is P1 to P11 of architecture §2.7.
+func (p *planner) start(ctx context.Context) (wire.TriggerResult, error) {
+	if err := p.load(ctx); err != nil { // P1
+		return wire.TriggerResult{}, err
+	}
+	if p.trigger.ScheduledTime == nil && p.trigger.RunID == "" {
+		return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_NO_SCHEDULED_TIME", "export %q: the trigger has no scheduled_time, so a repeated delivery could not be told from a new run", p.export.Name)
+	}
+	if err := p.openRoot(ctx, p.export.Destination); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	fresh, answer, err := p.createRun(ctx) // P2
+	if err != nil || answer != nil {
+		return orZero(answer), err
+	}
+	return p.continueRun(ctx, fresh)
+}
+
+// continueRun is everything after the run's item exists. A permanent failure
+// fails the run; any other error leaves it to be continued.
+func (p *planner) continueRun(ctx context.Context, fresh bool) (wire.TriggerResult, error) {
+	result, err := p.takeAndPlan(ctx, fresh)
+	if err == nil {
+		return result, nil
+	}
+	var committed *commit.CommittedError
+	var lost *commit.FenceLostError
+	switch {
+	case errors.As(err, &committed):
+		return p.finishCommitted(ctx)
+	case errors.As(err, &lost):
+		return p.superseded(ctx, lost)
+	case fault.ClassOf(err) == fault.Busy:
+		return p.refuse(ctx, err)
+	case fault.Retry(err):
+		return wire.TriggerResult{}, err
+	}
+	if endErr := p.ender().Fail(ctx, p.run, fault.FailureOf(err)); endErr != nil {
+		return wire.TriggerResult{}, errors.Join(err, endErr)
+	}
+	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(err))}, err
+}
+
+func (p *planner) takeAndPlan(ctx context.Context, fresh bool) (wire.TriggerResult, error) {
+	if err := p.checkPrefix(ctx); err != nil { // P3
+		return wire.TriggerResult{}, err
+	}
+	draft, err := p.preflight(ctx)
+	if err != nil {
+		return wire.TriggerResult{}, err
+	}
+	defer draft.close(ctx)
+	opened, err := p.acquire(ctx, draft, fresh) // P4
+	if err != nil {
+		return wire.TriggerResult{}, err
+	}
+	p.gen = opened.Generation()
+	if err := p.recordFence(ctx); err != nil { // P5
+		return wire.TriggerResult{}, err
+	}
+	if pred := opened.Settled; pred != nil {
+		if err := p.settle(ctx, *pred); err != nil {
+			return wire.TriggerResult{}, err
+		}
+	}
+	return p.planAndEnqueue(ctx, draft, opened.Held.Doc.Position)
+}
+
+func (p *planner) openRoot(ctx context.Context, at wire.Location) error {
+	root, err := p.Destinations.Open(ctx, at)
+	if err != nil {
+		return err
+	}
+	p.root = root
+	return nil
+}
+
+// createRun is T1. fresh is true when this call made the run; a non-nil answer
+// means that there is nothing to plan.
+func (p *planner) createRun(ctx context.Context) (fresh bool, answer *wire.TriggerResult, err error) {
+	now := p.Clock.Now()
+	id := p.trigger.RunID
+	if id == "" {
+		id = contract.NewRunID(p.name(), p.trigger.ScheduledTime.Time)
+	}
+	triggerID := p.trigger.TriggerID
+	if triggerID == "" && p.trigger.ScheduledTime != nil {
+		triggerID = p.trigger.ScheduledTime.String()
+	}
+	date := now
+	if p.trigger.ScheduledTime != nil {
+		date = p.trigger.ScheduledTime.Time
+	}
+	raw, err := json.Marshal(p.trigger)
+	if err != nil {
+		return false, nil, err
+	}
+	p.run = runstate.Run{
+		RunID: id, Export: p.name(), TriggerID: triggerID, Creation: p.IDs.NewID(), Status: runstate.RunPlanning, Intent: wire.ActionRun,
+		Trigger: raw, Callback: p.trigger.Callback, Root: p.export.Destination,
+		Prefix: exportconfig.ResolvePrefix(p.export.PrefixTemplate, id, date), Queue: wire.ChunkQueue(p.source.Name),
+		CreatedAt: now, LeaseUntil: now.Add(p.Settings.PlannerTimeout),
+	}
+	p.log = p.Log.With("run_id", id, "export", p.export.Name)
+	err = p.State.CreateRun(ctx, p.run)
+	var exists *runstate.ConditionError
+	switch {
+	case err == nil:
+		return true, nil, nil
+	case !errors.As(err, &exists) || exists.Run == nil:
+		return false, nil, fmt.Errorf("create run %s: %w", id, err)
+	}
+	found := *exists.Run
+	fresh = found.Creation == p.run.Creation // our own write, whose answer was lost
+	p.run = found
+	switch {
+	case found.Export != p.name():
+		return false, nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_ID_TAKEN", "run id %s belongs to export %q; nothing was started", id, found.Export)
+	case found.Intent == wire.ActionRun && found.TriggerID != triggerID:
+		return false, nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_ID_TAKEN", "run id %s was made by another trigger (%s); nothing was started", id, found.TriggerID)
+	case found.Status == runstate.RunPlanning && found.Intent == wire.ActionRun:
+		return fresh, nil, p.noteCallback(ctx)
+	case found.Status == runstate.RunRunning && !found.Enqueued:
+		p.gen = found.Gen
+		answer, err := p.enqueueAgain(ctx)
+		return false, answer, err
+	}
+	return false, answerOf(found), p.noteCallback(ctx)
+}
+
+// noteCallback keeps the callback of a trigger that came again: a workflow that
+// retries has a new token. A run that has ended answers at once instead.
+func (p *planner) noteCallback(ctx context.Context) error {
+	if p.trigger.Callback == nil || p.run.Status.Terminal() {
+		return nil
+	}
+	_, err := p.State.NoteRun(ctx, p.run.RunID, runstate.Note{Callback: p.trigger.Callback})
+	if errors.Is(err, runstate.ErrCondition) {
+		return nil
+	}
+	return err
+}
+
+func answerOf(r runstate.Run) *wire.TriggerResult {
+	a := &wire.TriggerResult{RunID: r.RunID, Chunks: r.TaskCount, Status: wire.AlreadyRunning}
+	switch r.Status {
+	case runstate.RunSucceeded:
+		a.Status = wire.Succeeded
+	case runstate.RunRefused:
+		a.Status, a.Skipped = wire.RefusedTrigger, true
+	case runstate.RunFailed, runstate.RunSuperseded:
+		a.Status = wire.FailedTrigger
+	}
+	if r.Error != nil && a.Status != wire.AlreadyRunning {
+		a.Reason = string(r.Error.Code)
+	}
+	return a
+}
+
+// checkPrefix is P3: the prefix must not belong to another export.
+func (p *planner) checkPrefix(ctx context.Context) error {
+	m, err := commit.CheckPrefix(ctx, p.prefix(), p.name())
+	if err != nil {
+		return err
+	}
+	if m != nil && m.Status == contract.StatusSuccess && m.RunID != p.run.RunID && p.export.IfSuccess == "refuse" {
+		return fault.New(fault.Refused, "LAPSTRAKE_DEST_ALREADY_COMPLETE", "export %q: the destination holds the complete run %s and lapstrake.if_success is refuse; nothing was started", p.export.Name, m.RunID)
+	}
+	return nil
+}
+
+// recordFence is T2.
+func (p *planner) recordFence(ctx context.Context) error {
+	err := p.State.RecordFence(ctx, p.run.RunID, runstate.FenceRecord{
+		Gen: p.gen, LeaseUntil: p.Clock.Now().Add(p.Settings.RunLease), Root: p.run.Root, Prefix: p.run.Prefix, Queue: p.run.Queue,
+	})
+	var refused *runstate.ConditionError
+	if !errors.As(err, &refused) {
+		p.run.Gen = p.gen
+		return err
+	}
+	if refused.Run != nil && refused.Run.Gen == p.gen && refused.Run.Status == runstate.RunRunning {
+		p.run.Gen = p.gen
+		return nil // a duplicate of this planner is ahead
+	}
+	if refused.Run != nil && !refused.Run.Status.Terminal() && refused.Run.Gen < p.gen {
+		return fault.New(fault.Retryable, "LAPSTRAKE_RUN_GENERATION_BEHIND", "run %s holds the fence at generation %d, its item says %d: it has to be resumed", p.run.RunID, p.gen, refused.Run.Gen)
+	}
+	return &commit.FenceLostError{Export: p.name(), RunID: p.run.RunID, OwnerRunID: p.run.RunID, OwnerGen: p.gen}
+}
+
+// settle has the predecessor's finalizer settle its run: succeeded if it was
+// rolled forward, superseded if it was sealed.
+func (p *planner) settle(ctx context.Context, pred contract.Predecessor) error {
+	ref := wire.RunRef{Export: p.name(), RunID: pred.RunID, Generation: pred.Generation, Root: p.run.Root}
+	return p.dispatcher().SendFinalize(ctx, ref)
+}
+
+// finishCommitted hands a run that has committed before to its finalizer.
+func (p *planner) finishCommitted(ctx context.Context) (wire.TriggerResult, error) {
+	held, err := p.fence().Read(ctx)
+	if err != nil {
+		return wire.TriggerResult{}, err
+	}
+	ref := wire.RunRef{Export: p.name(), RunID: p.run.RunID, Generation: held.Doc.Generation, Root: p.run.Root}
+	if err := p.dispatcher().SendFinalize(ctx, ref); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.AlreadyRunning, Reason: "committed"}, nil
+}
+
+// superseded is T16: another run owns the export, or has sealed this one.
+func (p *planner) superseded(ctx context.Context, lost *commit.FenceLostError) (wire.TriggerResult, error) {
+	if lost.OwnerRunID == p.run.RunID {
+		return wire.TriggerResult{RunID: p.run.RunID, Status: wire.AlreadyRunning}, nil
+	}
+	if err := p.ender().Supersede(ctx, p.run, lost); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(lost))}, nil
+}
+
+// refuse is T15r: another run is active, and this one steps back.
+func (p *planner) refuse(ctx context.Context, cause error) (wire.TriggerResult, error) {
+	_, err := p.State.Refuse(ctx, p.run.RunID, fault.FailureOf(cause), p.Clock.Now())
+	if err != nil && !errors.Is(err, runstate.ErrCondition) {
+		return wire.TriggerResult{}, errors.Join(cause, err)
+	}
+	p.log.Info("refused", "reason", cause)
+	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.RefusedTrigger, Reason: cause.Error(), Skipped: true}, nil
+}
+
+func orZero(r *wire.TriggerResult) wire.TriggerResult {
+	if r == nil {
+		return wire.TriggerResult{}
+	}
+	return *r
+}
+
+func (p *planner) fence() commit.Fence {
+	return commit.Fence{Root: p.root, Export: p.name(), Clock: p.Clock, IDs: p.IDs}
+}
+
+// acquire is P4.
+func (p *planner) acquire(ctx context.Context, draft *draft, fresh bool) (commit.Opened, error) {
+	a := commit.Acquisition{
+		Fence: p.fence(), Me: commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix}, SourceIdentity: draft.identity,
+		MayTake:    p.mayTake,
+		CheckParts: checkParts,
+		Tombstone: func(sealed contract.Predecessor) contract.Manifest {
+			return p.tombstone(sealed.RunID)
+		},
+	}
+	return a.Acquire(ctx, fresh)
+}
+
+// mayTake refuses to take the fence from a run that is live, unless the trigger
+// or the config says supersede. A run that the table does not know is not live:
+// the table was lost, and the run with it.
+func (p *planner) mayTake(ctx context.Context, doc contract.CursorDocument) error {
+	if p.trigger.OnConflict == "supersede" || p.trigger.OnConflict == "" && p.export.OnConflict == "supersede" {
+		return nil
+	}
+	owner, err := p.State.GetRun(ctx, doc.OwnerRunID)
+	switch {
+	case errors.Is(err, runstate.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case owner.Status.Terminal() || owner.LeaseUntil.Before(p.Clock.Now()):
+		return nil
+	}
+	return fault.New(fault.Busy, "LAPSTRAKE_RUN_ACTIVE", "export %q: run %s is active (%s); run %s was not started. Wait for it, resume it, or trigger with on_conflict: supersede", p.export.Name, owner.RunID, owner.Status, p.run.RunID)
+}
+
+// tombstone is the manifest of a run of this export that is sealed.
+func (p *planner) tombstone(run contract.RunID) contract.Manifest {
+	return commit.TombstoneOf(run, p.export, p.source.Type, p.Clock.Now())
+}
+
+// checkParts makes sure that a committed predecessor's parts are there.
+func checkParts(ctx context.Context, prefix destination.Store, m contract.Manifest) error {
+	found, err := verify.Parts(ctx, prefix, m.Parts, verify.PartsOptions{})
+	if err != nil || found.Intact() {
+		return err
+	}
+	return fault.New(fault.Integrity, "LAPSTRAKE_DEST_PART_DAMAGED", "%d of %d parts are missing or differ, the first is %s", len(found.Failures), len(m.Parts), found.Failures[0].Path)
+}

@@ -1,0 +1,215 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lapstrake/lapstrake/functions/dispatch"
+	"github.com/lapstrake/lapstrake/functions/runend"
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wire"
+)
+
+// How patient the sweep is with work that nobody seems to do (architecture
+// §2.8).
+const (
+	pendingPatience  = 10 * time.Minute
+	failedPatience   = 2 * time.Minute
+	finalizePatience = 2 * time.Minute
+	progressWindow   = 15 * time.Minute
+)
+
+// Sweep looks after every run that has not ended: it sends again what got lost,
+// gives up what has no attempt left, and does the planning that a dead planner
+// left. It only ever repeats what is harmless twice, so it may run at any time,
+// and next to itself.
+func Sweep(ctx context.Context, d Deps) (wire.TriggerResult, error) {
+	active, err := d.State.ListActive(ctx)
+	if err != nil {
+		return wire.TriggerResult{}, fmt.Errorf("list active runs: %w", err)
+	}
+	var failed []error
+	for _, a := range active {
+		if err := sweepRun(ctx, d, a); err != nil {
+			failed = append(failed, fmt.Errorf("sweep run %s: %w", a.RunID, err))
+		}
+	}
+	return wire.TriggerResult{Status: wire.Succeeded, Chunks: len(active)}, errors.Join(failed...)
+}
+
+func sweepRun(ctx context.Context, d Deps, a runstate.Active) error {
+	run, err := d.State.GetRun(ctx, a.RunID)
+	switch {
+	case errors.Is(err, runstate.ErrNotFound) || err == nil && run.Status.Terminal():
+		return d.State.DropActive(ctx, a.RunID)
+	case err != nil:
+		return err
+	}
+	s := sweeper{Deps: d, run: run, now: d.Clock.Now()}
+	if s.now.Sub(run.CreatedAt) > d.Settings.RunTTL && run.Status != runstate.RunFinalizing { // (f)
+		return s.ender().Fail(ctx, run, fault.FailureOf(fault.New(fault.Permanent, "LAPSTRAKE_RUN_TIMEOUT", "run %s has not ended within %v", run.RunID, d.Settings.RunTTL)))
+	}
+	switch run.Status {
+	case runstate.RunPlanning:
+		return s.planning(ctx)
+	case runstate.RunFinalizing:
+		return s.finalizing(ctx)
+	}
+	return s.running(ctx)
+}
+
+type sweeper struct {
+	Deps
+	run runstate.Run
+	now time.Time
+}
+
+// planning is (e): a planner that has not come to its end is run again here.
+func (s sweeper) planning(ctx context.Context) error {
+	if s.now.Before(s.run.LeaseUntil) {
+		return nil
+	}
+	var t wire.Trigger
+	if err := json.Unmarshal(s.run.Trigger, &t); err != nil {
+		return s.ender().Fail(ctx, s.run, fault.FailureOf(fault.Wrap(err, fault.Bug, "LAPSTRAKE_INTERNAL_TRIGGER", "the trigger of run %s cannot be read", s.run.RunID)))
+	}
+	t.RunID = s.run.RunID
+	t.TriggerID = s.run.TriggerID
+	t.Action = s.run.Intent
+	_, err := Handle(ctx, s.Deps, t)
+	if fault.CodeOf(err) == "LAPSTRAKE_RUN_GENERATION_BEHIND" { // its fence was taken again after the table was lost
+		t.Action = wire.ActionResume
+		_, err = Handle(ctx, s.Deps, t)
+	}
+	return err
+}
+
+// finalizing sends the finalization again when nothing has come of it.
+func (s sweeper) finalizing(ctx context.Context) error {
+	if s.now.Sub(s.run.FinalizeStartedAt) < finalizePatience {
+		return nil
+	}
+	s.Log.Warn("finalization is not coming to its end; it is sent again", "run_id", s.run.RunID, "since", s.run.FinalizeStartedAt)
+	return s.dispatcher().SendFinalize(ctx, dispatch.Ref(s.run))
+}
+
+// running is (a) to (d) and (g): it reads the leaves first and goes down only
+// into shards that are not complete.
+func (s sweeper) running(ctx context.Context) error {
+	var again []contract.TaskID
+	finalize, complete, progress := false, true, false
+	for shard := range s.run.Shards {
+		leaf, err := s.State.GetFanin(ctx, s.run.RunID, shard)
+		if err != nil && !errors.Is(err, runstate.ErrNotFound) {
+			return err
+		}
+		if err == nil && leaf.Full() {
+			continue
+		}
+		chunks, err := s.State.ListChunks(ctx, s.run.RunID, shard)
+		if err != nil {
+			return err
+		}
+		for _, c := range chunks {
+			progress = progress || s.now.Sub(c.ChangedAt) < progressWindow
+			if !c.Live() {
+				continue
+			}
+			verdict, err := s.look(ctx, c)
+			if err != nil {
+				return err
+			}
+			complete = complete && c.Status == runstate.ChunkCompleted
+			switch verdict {
+			case sendAgain:
+				again = append(again, c.ID)
+			case giveUp:
+				finalize = true
+			}
+		}
+	}
+	if len(again) > 0 {
+		if err := s.dispatcher().SendChunks(ctx, s.run.Queue, dispatch.Ref(s.run), again...); err != nil {
+			return err
+		}
+	}
+	if finalize || complete && s.now.Sub(s.run.CreatedAt) > finalizePatience {
+		if err := s.dispatcher().SendFinalize(ctx, dispatch.Ref(s.run)); err != nil {
+			return err
+		}
+	}
+	if progress || complete {
+		until := s.now.Add(s.Settings.RunLease)
+		if _, err := s.State.NoteRun(ctx, s.run.RunID, runstate.Note{LeaseUntil: &until}); err != nil && !errors.Is(err, runstate.ErrCondition) {
+			return err
+		}
+	}
+	return nil
+}
+
+type sweepVerdict int
+
+const (
+	leaveAlone sweepVerdict = iota
+	sendAgain
+	giveUp
+)
+
+// look decides about one live task.
+func (s sweeper) look(ctx context.Context, c runstate.Chunk) (sweepVerdict, error) {
+	if c.Status != runstate.ChunkCompleted && c.Gen < s.run.Gen {
+		revived, err := s.State.ResumeChunk(ctx, s.run.RunID, c.ID, s.run.Gen, s.run.MaxAttempts, s.now)
+		if err != nil {
+			return leaveAlone, ignoreCondition(err)
+		}
+		c = revived
+	}
+	still := s.now.Sub(c.ChangedAt)
+	switch c.Status {
+	case runstate.ChunkRunning:
+		switch {
+		case s.now.Before(c.LeaseUntil):
+			return leaveAlone, nil
+		case c.Attempts >= c.MaxAttempts:
+			_, err := s.State.Expire(ctx, s.run.RunID, c.ID, s.now)
+			return giveUp, ignoreCondition(err)
+		}
+		return sendAgain, nil
+	case runstate.ChunkPending:
+		if still > pendingPatience || c.ID.SplitDepth() >= dispatch.MaxSplitDepth {
+			return sendAgain, nil
+		}
+	case runstate.ChunkFailed:
+		if c.Exhausted() {
+			return giveUp, nil
+		}
+		if still > failedPatience {
+			return sendAgain, nil
+		}
+	case runstate.ChunkCompleted:
+		if still > failedPatience { // its place in the fan-in tree is missing
+			return sendAgain, nil
+		}
+	}
+	return leaveAlone, nil
+}
+
+func ignoreCondition(err error) error {
+	if errors.Is(err, runstate.ErrCondition) {
+		return nil
+	}
+	return err
+}
+
+func (s sweeper) dispatcher() dispatch.Dispatcher {
+	return dispatch.Dispatcher{State: s.State, Queue: s.Queue}
+}
+
+func (s sweeper) ender() runend.Ender {
+	return runend.Ender{Destinations: s.Destinations, State: s.State, Notifier: s.Notifier, Clock: s.Clock, IDs: s.IDs, Log: s.Log}
+}
