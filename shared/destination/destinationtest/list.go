@@ -17,7 +17,7 @@ var oddKeys = []string{
 	" leading space", "trailing space ", "a b", "a+b", "a%20b", "a%2Fb", "100%", "a#b", "a?b=c&d", "a&amp;b", "<xml>",
 	"quote\"s", "apostrophe's", "back\\slash", "semi;colon", "co:lon", "a=1/b=2/c", "tilde~", "(1)", "[x]", "{y}", "@$!*,",
 	"cafe\u0301 NFD", "caf\u00e9 NFC", "日本語", "😀", ".dot", "..two", "a..b", "dots/.../x", "-dash", "_under",
-	strings.Repeat("long/", 150) + strings.Repeat("n", 200),
+	strings.Repeat(strings.Repeat("l", 99)+"/", 7) + strings.Repeat("n", 200),
 }
 
 func testOddKeys(t *testing.T, s destination.Store) {
