@@ -141,11 +141,13 @@ func PartGeneration(name string) (g Generation, plain, ok bool) {
 	return Generation(n), false, err == nil
 }
 
-// PartPrefix returns the common start of the names of all parts with this
-// naming, for a listing that does not scan years of other runs.
+// PartPrefix returns a common start of the names of all parts with this
+// naming, for a listing that does not scan years of other runs. The names of
+// later generations start with that of the plain ones, so a caller tells them
+// apart by PartGeneration.
 func (n PartNaming) PartPrefix() string {
 	if n.Plain {
-		return "part-0"
+		return "part-"
 	}
 	return fmt.Sprintf("part-g%06d-", n.Generation)
 }

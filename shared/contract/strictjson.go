@@ -61,26 +61,25 @@ func walkKeys(d *json.Decoder, t reflect.Type) error {
 }
 
 func walkFields(d *json.Decoder, t reflect.Type) error {
-	known := fieldTypes(t)
-	seen := make(map[string]bool, len(known))
+	known := fieldsOf(t)
+	seen := make([]bool, len(known))
 	for d.More() {
 		tok, err := d.Token()
 		if err != nil {
 			return err
 		}
 		name, _ := tok.(string)
-		field, ok := known[name]
-		if seen[name] && ok {
-			return fmt.Errorf("field %q stands twice in one object", name)
-		}
-		if !ok {
-			for exact := range known {
-				if strings.EqualFold(exact, name) {
-					return fmt.Errorf("field %q differs from %q by case only", preview(name), exact)
-				}
+		var field reflect.Type
+		for i, k := range known {
+			switch {
+			case k.name == name && seen[i]:
+				return fmt.Errorf("field %q stands twice in one object", name)
+			case k.name == name:
+				seen[i], field = true, k.field
+			case strings.EqualFold(k.name, name):
+				return fmt.Errorf("field %q differs from %q by case only", preview(name), k.name)
 			}
 		}
-		seen[name] = true
 		if err := walkKeys(d, field); err != nil {
 			return err
 		}
@@ -88,17 +87,21 @@ func walkFields(d *json.Decoder, t reflect.Type) error {
 	return nil
 }
 
-// fieldTypes returns the type of each JSON field of a struct; none for other
-// types.
-func fieldTypes(t reflect.Type) map[string]reflect.Type {
+type namedField struct {
+	name  string
+	field reflect.Type
+}
+
+// fieldsOf returns the JSON fields of a struct; none for other types.
+func fieldsOf(t reflect.Type) []namedField {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil
 	}
-	fields := make(map[string]reflect.Type, t.NumField())
+	fields := make([]namedField, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			fields[name] = f.Type
+			fields = append(fields, namedField{name, f.Type})
 		}
 	}
 	return fields

@@ -32,7 +32,7 @@ func (t Time) String() string {
 // MarshalJSON prints the wire form.
 func (t Time) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
 
-// UnmarshalJSON reads any RFC 3339 instant.
+// UnmarshalJSON reads any RFC 3339 instant that String can print again.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
@@ -41,6 +41,9 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	v, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return fmt.Errorf("time %q: not RFC 3339", preview(s))
+	}
+	if y := v.UTC().Year(); y < 0 || y > 9999 { // an offset can lead out of what RFC 3339 can say
+		return fmt.Errorf("time %q: year %d in UTC", preview(s), y)
 	}
 	*t = NewTime(v)
 	return nil

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/lapstrake/lapstrake/shared/rowbatch/rowbatchtest"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 )
 
@@ -83,34 +85,16 @@ func TestUpstreamPartsHaveTheIdentityThatTheirManifestStates(t *testing.T) {
 	}
 }
 
-func upstreamColumns(withTags bool) []rowtype.Column {
-	col := func(name string, t rowtype.Type) rowtype.Column { return rowtype.Column{Name: name, Type: t} }
-	text := rowtype.Type{Kind: rowtype.Text}
-	columns := []rowtype.Column{
-		col("id", rowtype.Type{Kind: rowtype.Int64}),
-		col("customer", text),
-		col("amount", rowtype.Type{Kind: rowtype.Decimal, Precision: 18, Scale: 2}),
-		col("created_at", rowtype.Type{Kind: rowtype.Timestamp, UTC: true}),
-		col("note", rowtype.Type{Kind: rowtype.JSON}),
-		col("uid", rowtype.Type{Kind: rowtype.UUID}),
-		col("flag", rowtype.Type{Kind: rowtype.Bool}),
-		col("d", rowtype.Type{Kind: rowtype.Date}),
-		col("updated_at", rowtype.Type{Kind: rowtype.Timestamp}),
-	}
-	if withTags {
-		columns = append(columns, col("tags", rowtype.Type{Kind: rowtype.List, Elem: &text}))
-	}
-	return columns
-}
-
 func TestUpstreamSchemaFingerprints(t *testing.T) {
-	for name, withTags := range map[string]bool{"full": true, "chunked": true, "inc": true, "csv": false} {
+	columns := rowbatchtest.UpstreamColumns()
+	withoutTags := slices.Delete(slices.Clone(columns), 4, 5)
+	for name, columns := range map[string][]rowtype.Column{"full": columns, "chunked": columns, "inc": columns, "csv": withoutTags} {
 		for file, body := range upstreamFiles(t, name+"/"+ManifestName) {
 			m, err := DecodeManifest(body)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := SchemaFingerprint(upstreamColumns(withTags)); got != m.SchemaFingerprint {
+			if got := SchemaFingerprint(columns); got != m.SchemaFingerprint {
 				t.Errorf("%s: %s, ours is %s", file, m.SchemaFingerprint, got)
 			}
 		}
