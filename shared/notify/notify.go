@@ -38,8 +38,11 @@ type Event struct {
 	Export contract.ExportName `json:"export,omitempty"`
 	RunID  contract.RunID      `json:"run_id,omitempty"`
 	// Status is the run's status ("success", "failed", "superseded") or the
-	// verdict on a prefix ("passed", "failed", "reduced").
+	// verdict on a prefix ("passed", "failed", "reduced", "pending").
 	Status string `json:"status"`
+	// Verdict is what a run that has ended was found to have published
+	// ("passed", "failed"), "" when it was not looked at.
+	Verdict string `json:"verdict,omitempty"`
 	// Prefix is where the data is, as a URI.
 	Prefix              string               `json:"prefix,omitempty"`
 	ManifestFingerprint contract.Fingerprint `json:"manifest_fingerprint,omitempty"`
@@ -53,7 +56,9 @@ type Event struct {
 }
 
 // Failed reports whether the event is about something that went wrong.
-func (e Event) Failed() bool { return e.Status == "failed" || e.Failure != nil }
+func (e Event) Failed() bool {
+	return e.Status == "failed" || e.Verdict == "failed" || e.Failure != nil
+}
 
 // Degraded reports whether the event is about data that stands with less than
 // the full guarantees: a prefix without a manifest (M6), or a run that another

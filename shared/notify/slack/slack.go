@@ -135,6 +135,9 @@ func message(e notify.Event) payload {
 	if e.Kind == notify.RunEnded {
 		fmt.Fprintf(&text, " | duration: %dms", e.DurationMillis)
 	}
+	if e.Verdict != "" {
+		fmt.Fprintf(&text, " | verdict: `%s`", escape(e.Verdict))
+	}
 	if e.Failure != nil {
 		text.WriteString("\nerror: ")
 		if e.Failure.Code != "" {
