@@ -1,209 +1,127 @@
-// Package inprocess keeps queues in memory, for the embedded runtime, whose
-// functions are goroutines, and for simulations. Layer: L3 (persistence).
-//
-// What is in the queues is lost with the process. The run's table is not: the
-// sweep sends again what it finds undone.
-package inprocess
+package localdir
 
 import (
-	"bytes"
 	"context"
-	"maps"
-	"slices"
-	"strconv"
-	"sync"
-	"time"
+	"errors"
+	"fmt"
+	"os"
+	"path"
 
-	"github.com/lapstrake/lapstrake/shared/clock"
-	"github.com/lapstrake/lapstrake/shared/fault"
-	"github.com/lapstrake/lapstrake/shared/taskqueue"
+	"golang.org/x/sys/unix"
+
+	"github.com/lapstrake/lapstrake/shared/destination"
 )
 
-// DefaultVisibility is the time that a delivered message stays hidden, unless
-// Settings says otherwise: six times a function's 15 minutes (architecture
-// §3.5).
-const DefaultVisibility = 90 * time.Minute
-
-// Settings are those of every queue.
-type Settings struct {
-	// Visibility is how long a delivered message stays hidden; 0 is
-	// DefaultVisibility.
-	Visibility time.Duration
-	// MaxReceives is how often a message is delivered before it becomes a dead
-	// letter; 0 is for ever.
-	MaxReceives int
-}
-
-// Queues are named queues in memory. They are safe for concurrent use, and
-// deterministic when they are not used concurrently: ids and receipts are
-// counted, and messages that are due are delivered in the order in which they
-// became due.
-type Queues struct {
-	clock    clock.Clock
-	settings Settings
-
-	mu      sync.Mutex
-	queues  map[string]*queue
-	counter int64
-}
-
-var (
-	_ taskqueue.Queue    = (*Queues)(nil)
-	_ taskqueue.Consumer = (*Queues)(nil)
-)
-
-// New returns empty queues with the given names. No other queue is known.
-func New(c clock.Clock, s Settings, names ...string) *Queues {
-	if s.Visibility == 0 {
-		s.Visibility = DefaultVisibility
+// makeFolder makes a folder below the root, and its parents, for good: a folder
+// that another process has just made is synced here, too, once, before anything
+// in it is answered as stored.
+func (s *Store) makeFolder(folder string) error {
+	if folder == "." {
+		return nil
 	}
-	q := &Queues{clock: c, settings: s, queues: make(map[string]*queue, len(names))}
-	for _, name := range names {
-		q.queues[name] = newQueue()
+	if _, ok := s.ready.Load(folder); ok {
+		return nil
 	}
-	return q
-}
-
-// Send stores all messages or none.
-func (q *Queues) Send(ctx context.Context, queue string, messages ...taskqueue.Message) error {
-	if err := ctx.Err(); err != nil {
+	parent := path.Dir(folder)
+	if err := s.makeFolder(parent); err != nil {
 		return err
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	to, err := q.named(queue)
-	if err != nil {
+	if err := s.root.Mkdir(folder, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	if err := taskqueue.Check(queue, messages); err != nil {
+	info, err := s.look(folder)
+	switch {
+	case err != nil:
+		return err
+	case info == nil:
+		return fmt.Errorf("%s: %w", folder, os.ErrNotExist)
+	case !info.IsDir():
+		return fmt.Errorf("%w: %s is a %s, not a folder", destination.ErrNotSupported, folder, kind(info))
+	}
+	if err := s.syncFolder(parent); err != nil {
 		return err
 	}
-	now := q.clock.Now()
-	for _, m := range messages {
-		q.counter++
-		to.add(&message{
-			seq: q.counter, id: strconv.FormatInt(q.counter, 10), group: m.Group, body: bytes.Clone(m.Body),
-			due: now.Add(time.Duration(m.DelaySeconds) * time.Second),
-		})
-	}
-	to.wake()
+	s.ready.Store(folder, true)
 	return nil
 }
 
-// Receive waits for the full time. It wakes up when a message is sent or
-// becomes due, and never polls.
-func (q *Queues) Receive(ctx context.Context, queue string, most int, wait time.Duration) ([]taskqueue.Delivery, error) {
-	end := q.clock.Now().Add(wait)
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		got, idle, err := q.take(queue, most)
-		if err != nil || len(got) > 0 {
-			return got, err
-		}
-		left := end.Sub(q.clock.Now())
-		if left <= 0 {
-			return nil, nil
-		}
-		if idle.due > 0 {
-			left = min(left, idle.due)
-		}
-		select {
-		case <-ctx.Done():
-		case <-idle.changed:
-		case <-q.clock.After(left):
-		}
+// locked calls do while it holds the folder's lock, which holds off the other
+// stores of this process and all other processes. The lock ends with the
+// process that holds it.
+func (s *Store) locked(ctx context.Context, do func() error) error {
+	if err := s.at("lock"); err != nil {
+		return err
 	}
-}
-
-// TryReceive delivers the first message that is due, if there is one.
-func (q *Queues) TryReceive(queue string) (taskqueue.Delivery, bool, error) {
-	got, _, err := q.take(queue, 1)
-	if err != nil || len(got) == 0 {
-		return taskqueue.Delivery{}, false, err
+	if err := s.makeFolder(path.Dir(lockKey)); err != nil {
+		return fmt.Errorf("lock the folder: %w", err)
 	}
-	return got[0], true, nil
-}
-
-// idle says what may end the idleness of a queue: changed is closed when a
-// message is sent or its time changes; due is how long until the next message
-// is due, 0 if there is none.
-type idle struct {
-	changed <-chan struct{}
-	due     time.Duration
-}
-
-func (q *Queues) take(queue string, most int) ([]taskqueue.Delivery, idle, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	from, err := q.named(queue)
+	f, err := s.root.OpenFile(lockKey, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, idle{}, err
+		return fmt.Errorf("lock the folder: %w", err)
 	}
-	most = min(max(most, 1), taskqueue.ReceiveMost)
-	now := q.clock.Now()
-	var got []taskqueue.Delivery
-	for len(got) < most {
-		m := from.first()
-		if m == nil || now.Before(m.due) {
-			break
+	got := make(chan error, 1)
+	go func() { got <- flock(f) }()
+	select {
+	case err := <-got:
+		defer f.Close() // the lock goes with the file
+		if err != nil {
+			return fmt.Errorf("lock the folder: %w", err)
 		}
-		if q.settings.MaxReceives > 0 && m.receives >= q.settings.MaxReceives {
-			from.bury(m)
+		return do()
+	case <-ctx.Done():
+		go func() {
+			<-got
+			f.Close()
+		}()
+		return fmt.Errorf("lock the folder: %w", ctx.Err())
+	}
+}
+
+func flock(f *os.File) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// look returns what has the name of a key, nil for nothing. A key that is, or
+// is reached through, a symbolic link is refused: what it means may change
+// under our hands. [os.Root] follows one that is put there this very moment, but
+// never out of the folder.
+func (s *Store) look(key string) (os.FileInfo, error) {
+	for i := range len(key) + 1 {
+		if i < len(key) && key[i] != '/' {
 			continue
 		}
-		got = append(got, q.deliver(queue, from, m, now))
+		info, err := s.root.Lstat(key[:i])
+		switch {
+		case isMissing(err):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case info.Mode()&os.ModeSymlink != 0:
+			return nil, fmt.Errorf("%w: %s is a symbolic link", destination.ErrDenied, key[:i])
+		case i == len(key):
+			return info, nil
+		}
 	}
-	rest := idle{changed: from.changed}
-	if m := from.first(); m != nil {
-		rest.due = m.due.Sub(now)
-	}
-	return got, rest, nil
+	return nil, nil
 }
 
-func (q *Queues) deliver(name string, from *queue, m *message, now time.Time) taskqueue.Delivery {
-	q.counter++
-	m.receives++
-	m.receipt = strconv.FormatInt(q.counter, 10)
-	from.move(m, now.Add(q.settings.Visibility))
-	return taskqueue.Delivery{Queue: name, ID: m.id, Receipt: m.receipt, Body: bytes.Clone(m.body), Receives: m.receives}
+// isMissing reports whether err says that nothing has that name.
+func isMissing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR)
 }
 
-// Ack deletes the message, unless it has been delivered again since.
-func (q *Queues) Ack(_ context.Context, d taskqueue.Delivery) error {
-	return q.settle(d, func(from *queue, m *message) { from.remove(m) })
-}
-
-// Nack changes when the message is due, unless it has been delivered again
-// since.
-func (q *Queues) Nack(_ context.Context, d taskqueue.Delivery, hidden time.Duration) error {
-	if hidden < 0 || hidden > taskqueue.HiddenMost {
-		return fault.New(fault.Bug, taskqueue.CodeInvalid, "message %s of queue %q cannot be hidden for %v", d.ID, d.Queue, hidden)
+func kind(info os.FileInfo) string {
+	switch {
+	case info.Mode()&os.ModeSymlink != 0:
+		return "symbolic link"
+	case info.IsDir():
+		return "folder"
+	case info.Mode().IsRegular():
+		return "file"
 	}
-	return q.settle(d, func(from *queue, m *message) {
-		from.move(m, q.clock.Now().Add(hidden))
-		from.wake()
-	})
-}
-
-func (q *Queues) settle(d taskqueue.Delivery, do func(*queue, *message)) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	from, err := q.named(d.Queue)
-	if err != nil {
-		return err
-	}
-	if m := from.byID[d.ID]; m != nil && m.receipt == d.Receipt {
-		do(from, m)
-	}
-	return nil
-}
-
-// named returns a queue. The caller holds the lock.
-func (q *Queues) named(name string) (*queue, error) {
-	if found := q.queues[name]; found != nil {
-		return found, nil
-	}
-	return nil, taskqueue.UnknownQueue(name, slices.Collect(maps.Keys(q.queues)))
+	return "special file"
 }
