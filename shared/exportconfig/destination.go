@@ -37,7 +37,7 @@ func (r *reader) destination(m *mapping, e *Export) {
 
 // onlyWith refuses keys that another kind of destination reads.
 func (r *reader) onlyWith(m *mapping, kind string, names []string) {
-	for _, name := range given(m, names...) {
+	for _, name := range m.given(names...) {
 		r.fail(m.scope, m.lineOf(name), "destination.%s is read with type: %s only", name, kind)
 	}
 }
@@ -72,7 +72,7 @@ func (r *reader) s3Destination(m *mapping, e *Export) {
 	case !m.has("bucket"):
 		r.fail(m.scope, m.line, "destination.bucket is missing")
 	case bucket != "" && (!bucketRule.MatchString(bucket) || strings.Contains(bucket, "..")):
-		r.fail(m.scope, m.lineOf("bucket"), "destination.bucket must be the name of a bucket, not %s", shown(m.get("bucket"), key{}))
+		r.fail(m.scope, m.lineOf("bucket"), "destination.bucket must be the name of a bucket, not %s", quote(m.get("bucket").raw))
 	}
 	prefix, ok := r.placed(m, "prefix", m.text("prefix"), *e)
 	if !ok {

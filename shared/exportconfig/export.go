@@ -56,7 +56,7 @@ func (r *reader) name(m *mapping, name string) {
 
 // relation reads what is extracted: a table or a query.
 func (r *reader) relation(m *mapping, e *Export) {
-	which := given(m, "query", "query_file", "table", "tables")
+	which := m.given("query", "query_file", "table", "tables")
 	switch {
 	case len(which) == 0:
 		r.fail(m.scope, m.line, "exactly one of query, query_file and table is needed")
@@ -105,7 +105,11 @@ func (r *reader) queryFile(m *mapping, v *value) (string, bool) {
 	}
 	body, err := r.vars.env.ReadFile(clean)
 	if err != nil {
-		r.fail(m.scope, v.line, "query_file: %v", err)
+		why := "cannot be read"
+		if v.raw == v.text { // an error names the file, and would show the value of a variable
+			why = err.Error()
+		}
+		r.fail(m.scope, v.line, "query_file: %s", why)
 		return "", false
 	}
 	one := &value{line: v.line}
@@ -119,8 +123,8 @@ func (r *reader) chunks(m *mapping, e *Export) {
 	if v := m.get("chunk_max_attempts"); v != nil {
 		e.ChunkMaxAttempts = int(v.number)
 	}
-	sizes := given(m, "chunk_size", "chunk_size_memory_mb", "chunk_count", "chunk_by_days")
-	keys := given(m, "chunk_column", "chunk_by_key")
+	sizes := m.given("chunk_size", "chunk_size_memory_mb", "chunk_count", "chunk_by_days")
+	keys := m.given("chunk_column", "chunk_by_key")
 	if m.has("mode") && m.get("mode") == nil {
 		return // the mode has been refused, and would decide the rest
 	}
@@ -135,7 +139,7 @@ func (r *reader) chunks(m *mapping, e *Export) {
 		r.fail(m.scope, m.lineOf(keys[1]), "there is chunk_column and chunk_by_key: give one")
 	}
 	if !m.has("table") {
-		for _, name := range given(m, "chunk_by_key", "chunk_size_memory_mb") {
+		for _, name := range m.given("chunk_by_key", "chunk_size_memory_mb") {
 			r.fail(m.scope, m.lineOf(name), "%s needs table: a query has no catalog to look into", name)
 		}
 		if e.Mode == "chunked" && len(keys) == 0 && (m.has("query") || m.has("query_file")) {
@@ -154,10 +158,12 @@ func (r *reader) columns(m *mapping, e *Export) {
 	if v == nil || len(v.dict) == 0 {
 		return
 	}
+	e.Columns = map[string]string{}
 	for name, as := range v.dict {
-		if _, err := rowtype.ParseOverride(as); err != nil {
-			r.fail(m.scope, v.lines[name], "columns.%s: %v", name, err)
+		e.Columns[name] = as.text
+		if _, err := rowtype.ParseOverride(as.text); err != nil {
+			_, err = rowtype.ParseOverride(as.raw) // speaks of ${VAR}, not of its value
+			r.fail(m.scope, as.line, "columns.%s: %v", name, err)
 		}
 	}
-	e.Columns = v.dict
 }

@@ -1,5 +1,7 @@
 package exportconfig
 
+import "strings"
+
 // Support says what this version does with a key.
 type Support string
 
@@ -74,7 +76,6 @@ type key struct {
 	kind     kind
 	values   []string // of an enum
 	min, max int64    // of an integer; max 0 is the largest int32
-	secret   bool     // the value is never shown
 	// mayBeEmpty allows the empty text.
 	mayBeEmpty bool
 	required   bool
@@ -118,15 +119,32 @@ func (k key) reason() string {
 	case k.accepted != "":
 		return k.accepted
 	case len(k.not) > 0:
-		var words []string
-		for _, v := range k.values { // in the order of the documentation, not of the map
-			if why, ok := k.not[v]; ok {
-				words = append(words, "`"+v+"` is refused: "+why)
-			}
-		}
-		return joinWords(words, "", ";")
+		return k.refusedValues()
 	}
 	return ""
+}
+
+// refusedValues says which values are refused, each reason once.
+func (k key) refusedValues() string {
+	var reasons []string
+	of := map[string][]string{}
+	for _, v := range k.values {
+		why, ok := k.not[v]
+		if ok && of[why] == nil {
+			reasons = append(reasons, why)
+		}
+		if ok {
+			of[why] = append(of[why], v)
+		}
+	}
+	for i, why := range reasons {
+		verb := "is"
+		if len(of[why]) > 1 {
+			verb = "are"
+		}
+		reasons[i] = joinWords(of[why], "`", "and") + " " + verb + " refused: " + why
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // joinWords lists words in quotes, with a conjunction before the last one.
@@ -134,8 +152,6 @@ func joinWords(words []string, quote, conjunction string) string {
 	s := ""
 	for i, w := range words {
 		switch {
-		case i > 0 && conjunction == ";":
-			s += "; "
 		case i > 0 && i == len(words)-1:
 			s += " " + conjunction + " "
 		case i > 0:

@@ -1,5 +1,10 @@
 package exportconfig
 
+import (
+	"cmp"
+	"slices"
+)
+
 // scope says what a problem belongs to.
 type scope struct {
 	label   string   // starts the message, such as `export "orders": `
@@ -22,16 +27,22 @@ type mapping struct {
 // the key's kind is set.
 type value struct {
 	line   int
+	place  int    // counts the keys of the block
 	bad    bool   // a problem has been reported: there is a value, but none to use
 	raw    string // a scalar as it is written
 	text   string
 	number int64
 	yes    bool
-	list   []string
-	dict   map[string]string
-	lines  map[string]int // of dict, by key
+	list   []item
+	dict   map[string]item
 	block  *mapping
 	blocks []*mapping
+}
+
+// item is a text of a list or of a map.
+type item struct {
+	line      int
+	raw, text string
 }
 
 // has reports whether the block holds the key, usable or not.
@@ -88,4 +99,12 @@ func (m *mapping) lineOf(name string) int {
 		return m.values[name].line
 	}
 	return m.line
+}
+
+// given returns those of the names that the block holds, in the order of the
+// file.
+func (m *mapping) given(names ...string) []string {
+	found := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !m.has(name) })
+	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(m.values[a].place, m.values[b].place) })
+	return found
 }

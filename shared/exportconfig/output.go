@@ -39,7 +39,7 @@ func (r *reader) output(m *mapping, e *Export) {
 // csv refuses every codec: CSV is never compressed.
 func (r *reader) csv(m *mapping, e *Export) {
 	e.Compression = "none"
-	for _, name := range given(m, "compression", "compression_profile", "compression_level") {
+	for _, name := range m.given("compression", "compression_profile", "compression_level") {
 		if m.text(name) != "none" && m.get(name) != nil {
 			r.fail(m.scope, m.lineOf(name), "%s: CSV is not compressed: leave it out, or write compression: none", name)
 		}

@@ -1,8 +1,10 @@
 package exportconfig
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -26,7 +28,11 @@ func Parse(file string, data []byte, env Env) (Config, error) {
 		return Config{}, r.err()
 	}
 	m := r.mapping(root, "", "", scope{})
-	if m == nil {
+	if r.visits > maxVisits {
+		r.list = nil
+		r.add(0, CodeYAML, nil, "the file has more than %d keys, counting those that aliases repeat", maxVisits)
+	}
+	if m == nil || r.visits > maxVisits {
 		return Config{}, r.err()
 	}
 	cfg := Config{Dir: env.Dir, Source: r.source(m)}
@@ -39,7 +45,7 @@ func Parse(file string, data []byte, env Env) (Config, error) {
 		}
 		r.apart(cfg.Exports)
 	}
-	cfg.Exports = slices.DeleteFunc(cfg.Exports, func(e Export) bool { return r.concerns(e.Name) })
+	cfg.Exports = slices.DeleteFunc(cfg.Exports, func(e Export) bool { return e.Name == "" || r.concerns(e.Name) })
 	cfg.Diagnostics = r.unusedParams()
 	return cfg, r.err()
 }
@@ -51,31 +57,31 @@ func (r *reader) document(data []byte) *yaml.Node {
 		r.add(0, CodeYAML, nil, "the file has %d bytes, at most %d are read", len(data), MaxFileBytes)
 		return nil
 	}
-	var doc yaml.Node
-	err := yaml.Load(data, &doc, yaml.WithSingleDocument())
-	var broken *yaml.LoadError
-	switch {
-	case errors.As(err, &broken) && broken.Mark.Line > 0:
-		r.add(broken.Mark.Line, CodeYAML, nil, "not YAML: %s", withoutQuotations(broken.Message))
-		return nil
-	case err != nil && strings.TrimSpace(string(data)) != "":
-		r.add(0, CodeYAML, nil, "not YAML: a character that is not allowed, or no document")
-		return nil
-	case err != nil || len(doc.Content) == 0:
+	var doc, more yaml.Node
+	loader, err := yaml.NewLoader(bytes.NewReader(data))
+	if err == nil {
+		err = loader.Load(&doc)
+	}
+	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
 		r.add(0, CodeYAML, nil, "the file is empty")
 		return nil
 	}
-	if again := secondDocument(data); again {
-		r.add(0, CodeYAML, nil, "the file has more than one document: only one is read")
-		return nil
+	again := err == nil
+	if again {
+		err = loader.Load(&more)
 	}
-	return doc.Content[0]
-}
-
-// secondDocument reports whether data goes on after its first document.
-func secondDocument(data []byte) bool {
-	var doc yaml.Node
-	return yaml.Load(data, &doc) != nil
+	var broken *yaml.LoadError
+	switch {
+	case again && errors.Is(err, io.EOF):
+		return doc.Content[0]
+	case errors.As(err, &broken) && broken.Mark.Line > 0:
+		r.add(broken.Mark.Line, CodeYAML, nil, "not YAML: %s", withoutQuotations(broken.Message))
+	case err != nil:
+		r.add(0, CodeYAML, nil, "not YAML: the file has a character that is not allowed")
+	default:
+		r.add(more.Line, CodeYAML, nil, "a second document starts here: only one is read")
+	}
+	return nil
 }
 
 func withoutQuotations(s string) string {
@@ -117,11 +123,11 @@ func (r *reader) slack(m *mapping) *Slack {
 	}
 	if v := m.get("on"); v != nil {
 		for _, event := range v.list {
-			if event != "failure" && event != "schema_change" && event != "degraded" {
-				r.fail(m.scope, v.line, "notifications.slack.on knows failure, schema_change and degraded, not %s", quote(event))
+			if event.text != "failure" && event.text != "schema_change" && event.text != "degraded" {
+				r.fail(m.scope, event.line, "notifications.slack.on knows failure, schema_change and degraded, not %s", quote(event.raw))
 			}
+			s.On = append(s.On, event.text)
 		}
-		s.On = v.list
 	}
 	return s
 }

@@ -33,37 +33,52 @@ func hasPlaceholder(segment string) bool {
 // whose control folders have one name, and those whose prefixes are equal or
 // nested for some day and run (MAN-13).
 func (r *reader) apart(exports []Export) {
-	for i, b := range exports {
-		for _, a := range exports[:i] {
-			both := []string{a.Name, b.Name}
-			switch {
-			case a.Name == "" || b.Name == "":
-			case a.Name == b.Name:
-				r.add(b.Line, CodeInvalid, both, "export %s: the name stands here and in line %d: names are unique", quote(b.Name), a.Line)
-			case contract.Token(a.Name) == contract.Token(b.Name):
-				r.add(b.Line, CodePrefix, both, "export %s: its control folder would be %s, as that of export %s in line %d: rename one", quote(b.Name), contract.Token(b.Name), quote(a.Name), a.Line)
-			}
-			if a.Name != b.Name && overlap(a, b) {
-				r.add(b.Line, CodePrefix, both, "export %s: its destination is equal to that of export %s in line %d, or one lies inside the other: give each export a folder of its own, for example with {export}", quote(b.Name), quote(a.Name), a.Line)
+	placed := make([]placement, len(exports))
+	for i, e := range exports {
+		placed[i] = placement{Export: e, token: contract.Token(e.Name), folders: pattern(e)}
+	}
+	for i, b := range placed {
+		for _, a := range placed[:i] {
+			if a.Name != "" && b.Name != "" && r.meet(a, b) {
+				break // b is stopped; what else it meets says nothing new
 			}
 		}
 	}
 }
 
-// overlap reports whether a run of a and a run of b could resolve to prefixes
-// of which one contains the other. Values of placeholders have a fixed length,
-// so folders are compared character by character.
-func overlap(a, b Export) bool {
-	if a.Destination.URI == "" || b.Destination.URI == "" || a.Destination.Kind != b.Destination.Kind {
+// meet reports the first reason for which a and b may not stand in one file.
+func (r *reader) meet(a, b placement) bool {
+	both := []string{a.Name, b.Name}
+	switch {
+	case a.Name == b.Name:
+		r.add(b.Line, CodeInvalid, both, "export %s: the name stands here and in line %d: names are unique", quote(b.Name), a.Line)
+	case a.token == b.token:
+		r.add(b.Line, CodePrefix, both, "export %s: its control folder would be %s, as that of export %s in line %d: rename one", quote(b.Name), b.token, quote(a.Name), a.Line)
+	case overlap(a.folders, b.folders):
+		r.add(b.Line, CodePrefix, both, "export %s: its destination is equal to that of export %s in line %d, or one lies inside the other: give each export a folder of its own, for example with {export}", quote(b.Name), quote(a.Name), a.Line)
+	default:
 		return false
 	}
-	s, t := pattern(a), pattern(b)
-	for i := range min(len(s), len(t)) {
-		if !slices.EqualFunc(s[i], t[i], compatible) {
+	return true
+}
+
+// placement is an export with what the comparison of every two needs.
+type placement struct {
+	Export
+	token   string
+	folders [][]rune
+}
+
+// overlap reports whether a run of one export and a run of the other could
+// resolve to prefixes of which one contains the other. Values of placeholders
+// have a fixed length, so folders are compared character by character.
+func overlap(a, b [][]rune) bool {
+	for i := range min(len(a), len(b)) {
+		if !slices.EqualFunc(a[i], b[i], compatible) {
 			return false
 		}
 	}
-	return true
+	return len(a) > 0 && len(b) > 0
 }
 
 // digit stands for any digit in a pattern. It is no character of a path.
@@ -74,8 +89,8 @@ func compatible(x, y rune) bool {
 	return x == y || (x == digit || y == digit) && isDigit(x) && isDigit(y)
 }
 
-// pattern returns the folders of an export, bucket included, with digit where
-// a placeholder has one. A path cannot have the NUL that marks them meanwhile.
+// pattern returns the folders of an export, kind and bucket included, with
+// digit where a placeholder has one; none for an export without a destination. A path cannot have the NUL that marks them meanwhile.
 func pattern(e Export) [][]rune {
 	const day, moment = "\x00\x00\x00\x00-\x00\x00-\x00\x00", "\x00\x00\x00\x00\x00\x00\x00\x00T\x00\x00\x00\x00\x00\x00.\x00\x00\x00"
 	replaced := strings.NewReplacer(datePlaceholder, day, runIDPlaceholder, e.Name+"_"+moment).Replace(e.Destination.URI + "/" + e.PrefixTemplate)

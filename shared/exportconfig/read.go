@@ -8,9 +8,13 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// maxVisits bounds the nodes that one file may make the reader look at, so
-// that aliases of aliases do not multiply.
-const maxVisits = 200_000
+// maxVisits bounds the keys that one file may make the reader look at, so that
+// aliases of aliases do not multiply; maxExports bounds the exports, each of
+// which is compared with all others.
+const (
+	maxVisits  = 50_000
+	maxExports = 2_000
+)
 
 // reader turns nodes into values of known keys. It checks shape, type and
 // support; what values mean together is checked by who uses them.
@@ -40,8 +44,7 @@ func (r *reader) mapping(node *yaml.Node, path, shown string, s scope) *mapping 
 	first := map[string]int{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if r.visits++; r.visits > maxVisits {
-			r.add(node.Line, CodeYAML, nil, "the file has too many keys, counting those that aliases repeat")
-			return m
+			return m // which Parse reports
 		}
 		at, content := node.Content[i], node.Content[i+1]
 		name := at.Value
@@ -100,7 +103,7 @@ func (r *reader) value(at, node *yaml.Node, k key, in keyBlock, m *mapping) *val
 		}
 		return nil
 	}
-	v := &value{line: at.Line, raw: node.Value}
+	v := &value{line: at.Line, place: len(m.values), raw: node.Value}
 	before := len(r.list)
 	switch k.kind {
 	case block, textOrBlock:
@@ -145,13 +148,13 @@ func (r *reader) support(v *value, k key, name string, s scope) {
 }
 
 func (r *reader) blockList(node *yaml.Node, v *value, k key, in keyBlock, name string, s scope) {
-	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
-		r.fail(s, v.line, "%s must be a list of at least one block", name)
+	if node.Kind != yaml.SequenceNode || len(node.Content) == 0 || len(node.Content) > maxExports {
+		r.fail(s, v.line, "%s must be a list of 1 to %d blocks", name, maxExports)
 		return
 	}
-	for i, item := range node.Content {
+	for i, n := range node.Content {
 		s.label = fmt.Sprintf("%s[%d]: ", name, i)
-		if m := r.mapping(item, in.below(k), "", s); m != nil {
+		if m := r.mapping(n, in.below(k), "", s); m != nil {
 			v.blocks = append(v.blocks, m)
 		}
 	}
@@ -162,11 +165,11 @@ func (r *reader) textList(node *yaml.Node, v *value, name string, s scope) {
 		r.fail(s, v.line, "%s must be a list", name)
 		return
 	}
-	for _, item := range node.Content {
+	for _, n := range node.Content {
 		r.visits++
-		one := &value{line: item.Line}
-		r.scalar(follow(item), one, key{kind: text}, name+"[]", s)
-		v.list = append(v.list, one.text)
+		one := &value{line: n.Line}
+		r.scalar(follow(n), one, key{kind: text}, name+"[]", s)
+		v.list = append(v.list, item{line: one.line, raw: one.raw, text: one.text})
 	}
 }
 
@@ -175,7 +178,7 @@ func (r *reader) textMap(node *yaml.Node, v *value, k key, name string, s scope)
 		r.fail(s, v.line, "%s must be a block of names", name)
 		return
 	}
-	v.dict, v.lines = map[string]string{}, map[string]int{}
+	v.dict = map[string]item{}
 	inner := key{kind: text}
 	if k.kind == numberMap {
 		inner.kind = number
@@ -183,17 +186,17 @@ func (r *reader) textMap(node *yaml.Node, v *value, k key, name string, s scope)
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		r.visits++
 		at := node.Content[i]
-		one := &value{line: at.Line, raw: follow(node.Content[i+1]).Value}
+		one := &value{line: at.Line}
 		if at.Kind != yaml.ScalarNode || at.Value == "" {
 			r.fail(s, at.Line, "%s: a name must be a word", name)
 			continue
 		}
-		if _, twice := v.dict[at.Value]; twice {
-			r.fail(s, at.Line, "%s: %s stands here and in line %d", name, quote(at.Value), v.lines[at.Value])
+		if first, twice := v.dict[at.Value]; twice {
+			r.fail(s, at.Line, "%s: %s stands here and in line %d", name, quote(at.Value), first.line)
 			continue
 		}
 		r.scalar(follow(node.Content[i+1]), one, inner, name+"."+at.Value, s)
-		v.dict[at.Value], v.lines[at.Value] = one.text, at.Line
+		v.dict[at.Value] = item{line: at.Line, raw: one.raw, text: one.text}
 	}
 }
 

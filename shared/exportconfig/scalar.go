@@ -18,7 +18,9 @@ var (
 	oneVariable   = regexp.MustCompile(`^\s*\$\{[^{}]*\}\s*$`)
 )
 
-// scalar reads one word, number or text into v.
+// scalar reads one word, number or text into v. Messages show a number or a
+// word as it is written, so that the values of variables stay hidden, and text
+// not at all: what is text may be a secret.
 func (r *reader) scalar(node *yaml.Node, v *value, k key, name string, s scope) {
 	v.raw = node.Value
 	if node.Kind != yaml.ScalarNode {
@@ -86,7 +88,7 @@ func (r *reader) typed(tag string, v *value, k key, name string, s scope) {
 		}
 	}
 	if !ok {
-		r.fail(s, v.line, "%s must be %s, not %s", name, want(k), shown(v, k))
+		r.fail(s, v.line, "%s must be %s, not %s", name, want(k), quote(v.raw))
 	}
 }
 
@@ -103,7 +105,7 @@ func (r *reader) word(node *yaml.Node, v *value, k key, name string, s scope) {
 	if near := nearest(v.raw, k.values); near != "" {
 		also = "; did you mean " + near + "?"
 	}
-	r.fail(s, v.line, "%s must be %s, not %s%s", name, joinWords(k.values, "", "or"), shown(v, k), also)
+	r.fail(s, v.line, "%s must be %s, not %s%s", name, joinWords(k.values, "", "or"), quote(v.raw), also)
 }
 
 // most returns the largest value of an integer.
@@ -139,15 +141,6 @@ func allowedIn(k key, raw string) func(string) error {
 		return inQuery
 	}
 	return nil
-}
-
-// shown is a value as messages show it: as it is written, so that the values
-// of variables stay hidden, and not at all if it is a secret.
-func shown(v *value, k key) string {
-	if k.secret {
-		return "what it is"
-	}
-	return quote(v.raw)
 }
 
 // quote shows a word of the file on one line of bounded length.

@@ -24,8 +24,8 @@ func (r *reader) source(root *mapping) Source {
 		return Source{}
 	}
 	s := Source{Type: m.text("type"), TLS: r.tls(m.block("tls"))}
-	urls := given(m, "url", "url_env", "url_file")
-	structured := given(m, "host", "port", "user", "database", "password", "password_env")
+	urls := m.given("url", "url_env", "url_file")
+	structured := m.given("host", "port", "user", "database", "password", "password_env")
 	switch {
 	case len(urls) > 1:
 		r.fail(m.scope, m.lineOf(urls[1]), "source has %s: give exactly one", joinWords(urls, "", "and"))
@@ -37,10 +37,6 @@ func (r *reader) source(root *mapping) Source {
 		r.structured(m, &s)
 	}
 	return s
-}
-
-func given(m *mapping, names ...string) []string {
-	return slices.DeleteFunc(names, func(name string) bool { return !m.has(name) })
 }
 
 func (r *reader) url(m *mapping, name string, s *Source) {
@@ -142,7 +138,7 @@ func (r *reader) secret(m *mapping, name string, schemes ...string) (ref, inline
 	case slices.Contains([]string{"mysql", "sqlserver", "mongodb", "mongodb+srv", "oracle"}, scheme):
 		r.fail(m.scope, v.line, "%s has the scheme %s://, which is not that of source.type", m.shown+name, scheme)
 	default:
-		r.fail(m.scope, v.line, "%s must start with %s, or be a reference (env://, file://, secretsmanager://, ssm://)", m.shown+name, joinWords(schemes, "", "or")+"://")
+		r.fail(m.scope, v.line, "%s must start with %s, or be a reference (env://, file://, secretsmanager://, ssm://)", m.shown+name, strings.Join(schemes, ":// or ")+"://")
 	}
 	return "", ""
 }
