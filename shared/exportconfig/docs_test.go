@@ -73,7 +73,7 @@ func table(keys []Key) string {
 	head, rule := "| key | type | default | meaning | this version |\n", "|---|---|---|---|---|\n"
 	allRefused := !slices.ContainsFunc(keys, func(k Key) bool { return k.Support != Refused || k.Why != keys[0].Why })
 	if allRefused {
-		head, rule = "The block is "+support(keys[0])+".\n\n| key | type | default | meaning |\n", "|---|---|---|---|\n"
+		head, rule = "Every key is "+support(keys[0])+".\n\n| key | type | default | meaning |\n", "|---|---|---|---|\n"
 	}
 	lines := head + rule
 	for _, k := range keys {
