@@ -13,6 +13,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/runstate/memory"
 	"github.com/lapstrake/lapstrake/shared/runstate/runstatetest"
 )
 
@@ -35,6 +36,12 @@ func reopen(t *testing.T, path string, o Options) *Table {
 }
 
 func TestTable(t *testing.T) { runstatetest.Run(t, open) }
+
+func TestTableIsWhatTheModelSays(t *testing.T) { runstatetest.RunModel(t, open, 30) }
+
+func TestTableAnswersLikeMemory(t *testing.T) {
+	runstatetest.Compare(t, func(*testing.T) runstate.Table { return memory.NewSharded(2) }, open, 100)
+}
 
 var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
