@@ -199,17 +199,17 @@ run_suite() {
     fi
   done
   variables=$(environment "$servers") || { lacking "$name" "a server has ended"; return; }
-  local flags=
+  local flags=()
   if [[ -z ${servers/cgo/} ]]; then
-    flags=-skips-allowed
+    flags=(-skips-allowed)
     variables+=$'\nunset LAPSTRAKE_REQUIRE'
   fi
   case $command in
   "go test "*)
-    command="$RUN/tmp/suite $flags -log $out.log -tests $out.tests -- -count=1 ${command#go test }"
+    command="$(printf '%q ' "$RUN/tmp/suite" "${flags[@]}" -log "$out.log" -tests "$out.tests" -- -count=1)${command#go test }"
     ;;
   esac
-  background "$out" bash -c "$variables"$'\nexport TMPDIR='"$RUN/tmp"$'\nexec '"$command"
+  background "$out" bash -c "$variables"$'\nexport TMPDIR='"$(printf %q "$RUN/tmp")"$'\nexec '"$command"
   code=0
   wait "$PID" || code=$?
   kill -s KILL -- "-$PID" 2>/dev/null || true # what the tests left running
