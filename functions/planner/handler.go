@@ -116,12 +116,12 @@ func (p *planner) ender() runend.Ender {
 // load reads the config and finds the export of the trigger.
 func (p *planner) load(ctx context.Context) error {
 	cfg, err := p.Configs.Load(ctx, p.trigger.ConfigURI, p.trigger.Params)
-	if err != nil {
+	if err := exportconfig.Concerning(err, string(p.trigger.Export)); err != nil {
 		return err
 	}
 	for _, e := range cfg.Exports {
 		if e.Name == string(p.trigger.Export) {
-			p.export, p.source = e, cfg.Source
+			p.export, p.source = e, cfg.SourceOf(e)
 			if !p.Settings.InlineSecrets && (cfg.Source.Inline != exportconfig.InlineSecret{}) {
 				return fault.New(fault.Usage, "LAPSTRAKE_CONFIG_INLINE_SECRET", "export %q: the config holds a password or URL in clear; functions take references only (url_env, secretsmanager://, ssm://)", e.Name)
 			}

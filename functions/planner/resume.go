@@ -46,6 +46,11 @@ func (p *planner) resume(ctx context.Context) (wire.TriggerResult, error) {
 	if err != nil || answer != nil {
 		return orZero(answer), err
 	}
+	if p.run.Gen == 0 {
+		// It never got as far as its generation, so no task of it exists: it is
+		// started, under whatever fence it has.
+		return p.continueRun(ctx, false)
+	}
 	result, err := p.resumeClaimed(ctx)
 	var committed *commit.CommittedError
 	var lost *commit.FenceLostError

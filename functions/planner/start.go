@@ -229,8 +229,14 @@ func (p *planner) finishCommitted(ctx context.Context) (wire.TriggerResult, erro
 
 // superseded is T16: another run owns the export, or has sealed this one.
 func (p *planner) superseded(ctx context.Context, lost *commit.FenceLostError) (wire.TriggerResult, error) {
-	if lost.OwnerRunID == p.run.RunID {
+	switch lost.OwnerRunID {
+	case p.run.RunID:
 		return wire.TriggerResult{RunID: p.run.RunID, Status: wire.AlreadyRunning}, nil
+	case "": // the fence document is gone: nobody has taken over
+		if err := p.ender().Fail(ctx, p.run, fault.FailureOf(lost)); err != nil {
+			return wire.TriggerResult{}, err
+		}
+		return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(lost))}, nil
 	}
 	if err := p.ender().Supersede(ctx, p.run, lost); err != nil {
 		return wire.TriggerResult{}, err

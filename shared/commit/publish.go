@@ -19,7 +19,8 @@ type Publication struct {
 	Me         Owner
 	Generation contract.Generation
 
-	// Record is the run record; it is created before the commit point.
+	// Record is the run record; it is created before the commit point. nil when
+	// Manifest is the run's own sidecar, whose record stands already.
 	RecordKey string
 	Record    []byte
 	// Manifest is the success manifest. nil publishes no files and only
@@ -152,10 +153,14 @@ func (p Publication) superseded(ctx context.Context, prefix destination.Store, b
 // commitPoint creates the run record and then the sidecar: from that write on
 // the run has committed. It returns the manifest that stands as this run's.
 func (p Publication) commitPoint(ctx context.Context, prefix destination.Store) ([]byte, *Published, error) {
-	if _, found, err := create(ctx, p.Fence.Root, p.RecordKey, p.Record, metaOf(p.Record)); err != nil {
-		return nil, nil, fmt.Errorf("store the run record: %w", err)
-	} else if found != nil {
-		return nil, nil, p.notDeterministic(p.RecordKey, p.Record, found)
+	if p.Record != nil {
+		_, found, err := create(ctx, p.Fence.Root, p.RecordKey, p.Record, metaOf(p.Record))
+		switch {
+		case err != nil:
+			return nil, nil, fmt.Errorf("store the run record: %w", err)
+		case found != nil:
+			return nil, nil, p.notDeterministic(p.RecordKey, p.Record, found)
+		}
 	}
 	name := contract.SidecarName(p.Me.RunID)
 	_, found, err := create(ctx, prefix, name, p.Manifest, metaOf(p.Manifest)) // F7

@@ -65,7 +65,7 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 		Relation: source.Relation{Schema: j.Plan.Schema, Name: j.Plan.Table, Query: j.Plan.Query, Overrides: j.Plan.Export.Columns},
 		Columns:  j.Plan.Columns, Key: j.Plan.Key, Range: j.Range,
 		Ordered: l.splittable(), Unique: j.Plan.Unique,
-		BatchRows: j.Plan.Export.BatchRows, MaxValueBytes: j.Plan.Export.MaxValueBytes,
+		BatchRows: j.Plan.Export.BatchRows, BatchBytes: j.Plan.Export.BatchBytes, MaxValueBytes: j.Plan.Export.MaxValueBytes,
 	})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("read %s: %w", l.what(), err)
