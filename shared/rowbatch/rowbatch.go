@@ -210,6 +210,21 @@ func (v *Vector) AppendBytes(x []byte) {
 	v.Len++
 }
 
+// AppendFixed is AppendBytes for a UUID or Decimal, for callers in a hurry.
+func (v *Vector) AppendFixed(x []byte) {
+	v.appendValidity(true)
+	v.Data = append(v.Data, x...)
+	v.Len++
+}
+
+// AppendVarying is AppendBytes for a vector with Data and Offsets.
+func (v *Vector) AppendVarying(x []byte) {
+	v.appendValidity(true)
+	v.Data = append(v.Data, x...)
+	v.Offsets = append(v.Offsets, int32(len(v.Data)))
+	v.Len++
+}
+
 // EndList ends a row of a List vector: its items are those appended to Items
 // since the row before.
 func (v *Vector) EndList() {

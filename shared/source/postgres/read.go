@@ -1,0 +1,196 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/rowtype"
+	"github.com/lapstrake/lapstrake/shared/source"
+)
+
+const (
+	defaultBatchRows  = 8192
+	defaultBatchBytes = 8 << 20
+)
+
+// Read implements [source.Source]. ctx bounds the opening only; afterwards the
+// context of each Next does.
+//
+// Both ends of the hand-over to the reader hold one batch, so at most two are
+// in memory. While the caller does not come for the next one, the server waits
+// (OPS-02); tuning.statement_timeout_s counts that time too.
+func (s *Source) Read(ctx context.Context, spec source.ReadSpec) (source.Reader, error) {
+	if err := s.idle(); err != nil {
+		return nil, err
+	}
+	what := "read " + label(spec.Relation)
+	for attempt := 1; ; attempt++ {
+		if err := s.session.begin(ctx); err != nil {
+			return nil, err
+		}
+		r, err := s.prepare(ctx, spec)
+		if err == nil {
+			s.reading = r
+			r.start(ctx)
+			return r, nil
+		}
+		s.session.end(ctx)
+		if err != errMoved {
+			return nil, s.session.explain(ctx, err, what)
+		}
+		if attempt == movedAttempts {
+			return nil, movedTooOften(what)
+		}
+	}
+}
+
+// idle refuses a call while a reader has the connection.
+func (s *Source) idle() error {
+	if s.reading != nil && !s.reading.closed {
+		return fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_SOURCE_BUSY", "the source is asked for something while a reader of it is open")
+	}
+	return nil
+}
+
+// prepare does everything before the first row, in the transaction whose
+// snapshot the rows are read under.
+func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, error) {
+	position, err := s.session.position(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.session.find(ctx, spec.Relation)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := s.session.columns(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := driftFrom(spec.Columns, r, columns); err != nil {
+		return nil, err
+	}
+	key, err := keyOf(r, spec.Key, columns)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.session.hold(ctx, r, columns); err != nil {
+		return nil, err
+	}
+	plan := planKey(key, columns)
+	predicate, err := where(spec.Range, key)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]string, 0, len(columns)+len(plan.hidden))
+	for _, c := range columns {
+		list = append(list, c.selected())
+	}
+	list = append(list, plan.hidden...)
+	statement := "select " + strings.Join(list, ", ") + " from " + r.from() + predicate
+	if spec.Ordered && len(key) > 0 {
+		statement += orderBy(key)
+	}
+	if err := s.session.settle(ctx, r, statement); err != nil {
+		return nil, err
+	}
+	return newReader(s, r, spec, columns, plan, statement, position), nil
+}
+
+// newReader makes a reader of statement whose stream has not been asked for.
+func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, plan keyPlan, statement, position string) *reader {
+	rd := &reader{
+		source: s, relation: r, columns: columns, key: plan, position: position,
+		statement: "copy (" + statement + ") to stdout (format binary)",
+		cuttable:  spec.Ordered && !spec.Range.All && !spec.Range.Null && len(plan.slots) > 0 && (spec.Unique || plan.settled),
+		unique:    spec.Unique, upTo: spec.Range.UpTo,
+		filled: make(chan *buffer), free: make(chan *buffer, 2), stopped: make(chan struct{}),
+	}
+	hidden := slices.Repeat([]rowtype.Column{{Type: rowtype.Type{Kind: rowtype.Text}}}, len(plan.hidden))
+	for range 2 {
+		rd.free <- newBuffer(spec.Columns, hidden)
+	}
+	rd.decoder = decoder{layout: layoutOf(columns, len(hidden), spec.MaxValueBytes), batchRows: spec.BatchRows, batchSize: spec.BatchBytes, full: rd.handOver}
+	if rd.decoder.batchRows <= 0 {
+		rd.decoder.batchRows = defaultBatchRows
+	}
+	if rd.decoder.batchSize <= 0 {
+		rd.decoder.batchSize = defaultBatchBytes
+	}
+	rd.decoder.spans = make([]span, len(rd.decoder.wires))
+	return rd
+}
+
+// layoutOf is how the selected columns come over the wire; hidden key columns
+// follow them, as text.
+func layoutOf(columns []column, hidden int, limit int64) layout {
+	if limit <= 0 {
+		limit = math.MaxInt64
+	}
+	l := layout{limit: limit}
+	add := func(w wire, elem arrayLayout, t rowtype.Type) {
+		l.wires, l.elems = append(l.wires, w), append(l.elems, elem)
+		l.fixed += fixedSize(t)
+	}
+	for _, c := range columns {
+		w, elem := wireOf(c.postgres, c.cast, c.Type), arrayLayout{}
+		if w == wireArray {
+			elem = arrayLayout{wire: wireOf(*c.postgres.Elem, "", *c.Type.Elem), oid: c.elem}
+		}
+		add(w, elem, c.Type)
+	}
+	for range hidden {
+		add(wireText, arrayLayout{}, rowtype.Type{Kind: rowtype.Text})
+	}
+	return l
+}
+
+// fixedSize is what a value takes in a batch apart from its bytes, if it has
+// any.
+func fixedSize(t rowtype.Type) int64 {
+	switch t.Kind {
+	case rowtype.Bool:
+		return 1
+	case rowtype.Int16:
+		return 2
+	case rowtype.Int64, rowtype.Time, rowtype.Timestamp, rowtype.Float64:
+		return 8
+	case rowtype.UUID, rowtype.Decimal:
+		return int64(t.Width())
+	}
+	return 4
+}
+
+// maxMessage is the longest row that the client library may take into memory:
+// a row of several values at the limit passes, one of many does not.
+func (r *reader) maxMessage() int {
+	const most = 1<<31 - 1
+	limit := r.decoder.limit
+	if limit > most/4 {
+		return 0
+	}
+	varying := int64(0)
+	for _, w := range r.decoder.wires {
+		if w <= lastVarying {
+			varying++
+		}
+	}
+	return int(min(most, min(max(varying, 1), 4)*limit+64<<10+64*int64(len(r.decoder.wires))))
+}
+
+// position is the server's place in its write-ahead log, at or after the
+// snapshot of the transaction, and the timeline, which changes when another
+// server takes over (OPS-11). "" if the server does not say.
+func (s *session) position(ctx context.Context) (string, error) {
+	rows, err := s.try(ctx, `
+select case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_lsn() end,
+       (select timeline_id from pg_catalog.pg_control_checkpoint())`)
+	if err != nil || len(rows) == 0 || rows[0].null(0) {
+		return "", err
+	}
+	return fmt.Sprintf("lsn %s timeline %d", rows[0].text(0), rows[0].int(1)), nil
+}

@@ -1,0 +1,261 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"math"
+	"unicode/utf8"
+
+	"github.com/lapstrake/lapstrake/shared/rowbatch"
+	"github.com/lapstrake/lapstrake/shared/rowtype"
+)
+
+// wire is how a value is laid out in PostgreSQL's binary format.
+type wire uint8
+
+const (
+	wireBytes wire = iota // as it is delivered
+	wireText
+	wireJSONB
+	wireInterval
+	wireArray
+	wireBool
+	wireInt16
+	wireInt32
+	wireInt64
+	wireOID
+	wireFloat32
+	wireFloat64
+	wireNumeric
+	wireDate
+	wireTime
+	wireTimestamp
+	wireTimestampNano
+	wireUUID
+
+	lastVarying = wireArray // up to here a value's size counts by the byte
+)
+
+var wires = map[string]wire{
+	"bool": wireBool, "int2": wireInt16, "int4": wireInt32, "int8": wireInt64, "oid": wireOID, "float4": wireFloat32, "float8": wireFloat64,
+	"numeric": wireNumeric, "date": wireDate, "time": wireTime, "timestamp": wireTimestamp, "timestamptz": wireTimestamp, "uuid": wireUUID,
+	"interval": wireInterval, "bytea": wireBytes, "jsonb": wireJSONB,
+}
+
+// wireOf is the layout of a type's values after a cast, if there is one.
+func wireOf(t rowtype.PostgresType, cast string, delivered rowtype.Type) wire {
+	switch {
+	case cast == "" && t.Elem != nil:
+		return wireArray
+	case cast == "" && !t.BuiltIn:
+		return wireText // an enum, citext
+	case delivered.Nano:
+		return wireTimestampNano
+	}
+	name := t.Name
+	if cast != "" {
+		name = cast
+	}
+	w, ok := wires[name]
+	if !ok {
+		return wireText
+	}
+	return w
+}
+
+// valueError is a value that cannot be delivered. where is a condition that
+// finds such rows, with %s for the column.
+type valueError struct{ why, where string }
+
+func (e *valueError) Error() string { return e.why }
+
+var (
+	errInfinite     = &valueError{"infinity is no point in time", "%s in ('infinity', '-infinity')"}
+	errBeforeYear1  = &valueError{"it is before the year 1", "%s < '0001-01-01'"}
+	errTooLate      = &valueError{"it is too late for microseconds in 64 bits", "%s > '294246-12-31'"}
+	errNotNano      = &valueError{"it is outside the years 1677 to 2262, which nanoseconds reach", "%s not between '1677-09-22' and '2262-04-11'"}
+	errTime24       = &valueError{"24:00:00 is no time of a day", "%s = '24:00:00'"}
+	errNaN          = &valueError{"NaN is no decimal number", "%s = 'NaN'"}
+	errInfiniteSum  = &valueError{"infinity is no decimal number", "%s in ('Infinity', '-Infinity')"}
+	errScale        = &valueError{"it has more digits after the point than the column is delivered with", ""}
+	errPrecision    = &valueError{"it has more digits before the point than the column is delivered with", ""}
+	errUTF8         = &valueError{"it is not valid UTF-8, which a database with encoding SQL_ASCII lets through", ""}
+	errDimensions   = &valueError{"it is an array of arrays", "array_ndims(%s) > 1"}
+	errInfiniteSpan = &valueError{"infinity is no interval", "not isfinite(%s)"}
+)
+
+const (
+	daysTo2000   = 10957               // from 1970-01-01
+	microsTo2000 = 946684800 * 1000000 // from 1970-01-01
+	daysYear1    = -719162 - daysTo2000
+	microsYear1  = -62135596800*1000000 - microsTo2000
+	microsADay   = 86400 * 1000000
+)
+
+// appendValue decodes one value that is not NULL into v. It returns a
+// *valueError for one that cannot be delivered, or errLayout for bytes that
+// are not what the type has.
+func appendValue(w wire, v *rowbatch.Vector, b []byte) error {
+	switch w {
+	case wireText:
+		if !utf8.Valid(b) {
+			return errUTF8
+		}
+		v.AppendVarying(b)
+	case wireBytes:
+		v.AppendVarying(b)
+	case wireInt32:
+		if len(b) != 4 {
+			return errLayout
+		}
+		v.AppendInt32(int32(binary.BigEndian.Uint32(b)))
+	case wireInt64:
+		if len(b) != 8 {
+			return errLayout
+		}
+		v.AppendInt64(int64(binary.BigEndian.Uint64(b)))
+	case wireNumeric:
+		return appendNumeric(v, b)
+	case wireDate:
+		return appendDate(v, b)
+	case wireTimestamp, wireTimestampNano:
+		return appendTimestamp(v, b, w == wireTimestampNano)
+	case wireBool:
+		if len(b) != 1 || b[0] > 1 {
+			return errLayout
+		}
+		v.AppendBool(b[0] == 1)
+	case wireInt16:
+		if len(b) != 2 {
+			return errLayout
+		}
+		v.AppendInt16(int16(binary.BigEndian.Uint16(b)))
+	case wireOID:
+		if len(b) != 4 {
+			return errLayout
+		}
+		v.AppendInt64(int64(binary.BigEndian.Uint32(b)))
+	case wireFloat32:
+		if len(b) != 4 {
+			return errLayout
+		}
+		v.AppendFloat32(math.Float32frombits(binary.BigEndian.Uint32(b)))
+	case wireFloat64:
+		if len(b) != 8 {
+			return errLayout
+		}
+		v.AppendFloat64(math.Float64frombits(binary.BigEndian.Uint64(b)))
+	case wireTime:
+		return appendTime(v, b)
+	case wireUUID:
+		if len(b) != 16 {
+			return errLayout
+		}
+		v.AppendFixed(b)
+	case wireJSONB:
+		if len(b) < 1 || b[0] != 1 { // the version of jsonb's wire format
+			return errLayout
+		}
+		return appendValue(wireText, v, b[1:])
+	case wireInterval:
+		return appendInterval(v, b)
+	}
+	return nil
+}
+
+func appendDate(v *rowbatch.Vector, b []byte) error {
+	if len(b) != 4 {
+		return errLayout
+	}
+	switch days := int32(binary.BigEndian.Uint32(b)); {
+	case days == math.MaxInt32 || days == math.MinInt32:
+		return errInfinite
+	case days < daysYear1:
+		return errBeforeYear1
+	case days > math.MaxInt32-daysTo2000:
+		return errTooLate
+	default:
+		v.AppendInt32(days + daysTo2000)
+		return nil
+	}
+}
+
+func appendTimestamp(v *rowbatch.Vector, b []byte, nano bool) error {
+	if len(b) != 8 {
+		return errLayout
+	}
+	switch micros := int64(binary.BigEndian.Uint64(b)); {
+	case micros == math.MaxInt64 || micros == math.MinInt64:
+		return errInfinite
+	case micros < microsYear1:
+		return errBeforeYear1
+	case micros > math.MaxInt64-microsTo2000:
+		return errTooLate
+	case !nano:
+		v.AppendInt64(micros + microsTo2000)
+	case micros+microsTo2000 > math.MaxInt64/1000 || micros+microsTo2000 < math.MinInt64/1000:
+		return errNotNano
+	default:
+		v.AppendInt64((micros + microsTo2000) * 1000)
+	}
+	return nil
+}
+
+func appendTime(v *rowbatch.Vector, b []byte) error {
+	if len(b) != 8 {
+		return errLayout
+	}
+	switch micros := int64(binary.BigEndian.Uint64(b)); {
+	case micros == microsADay:
+		return errTime24
+	case micros < 0 || micros > microsADay:
+		return errLayout
+	default:
+		v.AppendInt64(micros)
+		return nil
+	}
+}
+
+// appendArray decodes an array of one dimension, or of none, which is empty.
+// Where its subscripts start is not part of its value.
+func appendArray(w wire, elem uint32, v *rowbatch.Vector, b []byte) error {
+	if len(b) < 12 {
+		return errLayout
+	}
+	dimensions := binary.BigEndian.Uint32(b)
+	switch {
+	case dimensions > 1 && dimensions <= 6:
+		return errDimensions
+	case dimensions > 1 || binary.BigEndian.Uint32(b[8:]) != elem:
+		return errLayout
+	case dimensions == 0:
+		v.EndList()
+		return nil
+	case len(b) < 20:
+		return errLayout
+	}
+	n := int32(binary.BigEndian.Uint32(b[12:]))
+	b = b[20:]
+	for ; n > 0; n-- {
+		if len(b) < 4 {
+			return errLayout
+		}
+		size := int32(binary.BigEndian.Uint32(b))
+		b = b[4:]
+		if size == -1 {
+			v.Items.AppendNull()
+			continue
+		}
+		if size < 0 || int64(size) > int64(len(b)) {
+			return errLayout
+		}
+		if err := appendValue(w, v.Items, b[:size]); err != nil {
+			return err
+		}
+		b = b[size:]
+	}
+	if n < 0 || len(b) > 0 {
+		return errLayout
+	}
+	v.EndList()
+	return nil
+}
