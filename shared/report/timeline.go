@@ -1,0 +1,325 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lapstrake/lapstrake/shared/runstate"
+)
+
+// Measures of the drawing, in its own units.
+const (
+	drawingWidth = 960
+	margin       = 16
+	namesWidth   = 96 // left of the lanes, if they have names
+	axisHeight   = 26
+	notesHeight  = 16 // below the lanes, if there were restarts
+	laneHeight   = 22
+	laneGap      = 6
+	thinLane     = 7
+	thinLanes    = 40   // from so many on, lanes are thin and have no names
+	plainBars    = 1500 // from so many on, bars have neither text nor hints
+)
+
+// timeline is the drawing of a run: a bar for the last attempt of each task, in
+// lanes of attempts that did not overlap.
+type timeline struct {
+	Width, Height, Bottom int // Bottom is where the lanes end
+	Gutter                int
+	LaneHeight            int
+	Lanes                 []lane
+	Bars                  []bar
+	Gaps                  []gap
+	Ticks                 []tick
+	Restarts              []restart
+	Legend                []legend // of the kinds that are there
+}
+
+type legend struct{ Kind, Text string }
+
+// legends are all kinds of bars, in the order in which they are explained.
+var legends = []legend{
+	{"done", "completed at once"}, {"again", "completed after a repeated attempt"}, {"split", "rest of a split task"}, {"repair", "repair of a damaged part"},
+	{"superseded", "replaced by a repair"}, {"failed", "failed"}, {"running", "running"},
+}
+
+type lane struct {
+	Y    int
+	Name string
+}
+
+type bar struct {
+	X, W   float64
+	Y      int
+	Kind   string // done, again, split, repair, failed, superseded or running: a CSS class
+	Label  string
+	Detail string
+}
+
+// gap is a time in which nothing was running: what a crash leaves behind.
+type gap struct {
+	X, W  float64
+	Label string
+}
+
+type tick struct {
+	X     float64
+	Label string
+}
+
+// Anchor keeps a text inside the drawing.
+func (t tick) Anchor() string { return anchor(t.X, "middle") }
+
+func anchor(x float64, otherwise string) string {
+	if x > drawingWidth-70 {
+		return "end"
+	}
+	return otherwise
+}
+
+// restart is where the first attempt of a later generation began.
+type restart struct {
+	X     float64
+	Label string
+}
+
+// Anchor keeps a text inside the drawing.
+func (r restart) Anchor() string { return anchor(r.X, "start") }
+
+// Middle is where the text of a gap stands.
+func (t *timeline) Middle() int { return (axisHeight+t.Bottom)/2 + 2 }
+
+// draw lays the chunks of s out; nil if no attempt has begun.
+func draw(s Summary) *timeline {
+	attempts, begin, last := attemptsOf(s)
+	if len(attempts) == 0 {
+		return nil
+	}
+	names := assignLanes(attempts, last)
+	t := &timeline{Width: drawingWidth, Gutter: margin, LaneHeight: laneHeight}
+	if len(names) < thinLanes && strings.Join(names, "") != "" {
+		t.Gutter = namesWidth
+	}
+	whole := max(last.Sub(begin), time.Millisecond)
+	scale := func(at time.Time) float64 {
+		return float64(t.Gutter) + float64(at.Sub(begin))/float64(whole)*float64(drawingWidth-t.Gutter-margin)
+	}
+	step := laneHeight + laneGap
+	if len(names) >= thinLanes {
+		t.LaneHeight, step, names = thinLane, thinLane+1, make([]string, len(names))
+	}
+	for i, name := range names {
+		t.Lanes = append(t.Lanes, lane{Y: axisHeight + i*step, Name: shorten(name, 14)})
+	}
+	t.Bottom = axisHeight + len(names)*step
+
+	busy := attempts[0].from
+	generation := attempts[0].Generation
+	for _, a := range attempts {
+		if idle := a.from.Sub(busy); idle > max(whole/50, 100*time.Millisecond) {
+			g := gap{X: scale(busy), W: scale(a.from) - scale(busy)}
+			if g.W > 40 {
+				g.Label = span(idle)
+			}
+			t.Gaps = append(t.Gaps, g)
+		}
+		busy = later(busy, a.to)
+		if a.Generation > generation {
+			generation = a.Generation
+			t.Restarts = append(t.Restarts, restart{X: scale(a.from), Label: fmt.Sprintf("generation %d", generation)})
+		}
+		b := bar{X: scale(a.from), Y: t.Lanes[a.lane].Y, Kind: kindOf(a.Chunk)}
+		b.W = max(scale(a.to)-b.X, 1.5)
+		if len(attempts) < plainBars {
+			b.Detail = detailOf(a.Chunk, a.to.Sub(a.from))
+			b.Label = labelOf(a.Chunk, b.W)
+		}
+		if t.LaneHeight == thinLane {
+			b.Label = ""
+		}
+		t.Bars = append(t.Bars, b)
+	}
+	t.Height = t.Bottom + 4
+	if len(t.Restarts) > 0 {
+		t.Height += notesHeight
+	}
+	for _, l := range legends {
+		if slices.ContainsFunc(t.Bars, func(b bar) bool { return b.Kind == l.Kind }) {
+			t.Legend = append(t.Legend, l)
+		}
+	}
+	if len(t.Gaps) > 0 {
+		t.Legend = append(t.Legend, legend{"gapkey", "nothing was running"})
+	}
+	t.Ticks = ticks(whole, func(d time.Duration) float64 { return scale(begin.Add(d)) })
+	return t
+}
+
+func kindOf(c Chunk) string {
+	switch {
+	case c.Status == runstate.ChunkFailed:
+		return "failed"
+	case c.Status != runstate.ChunkCompleted:
+		return "running"
+	case c.SupersededBy != "":
+		return "superseded"
+	case c.Attempts > 1:
+		return "again"
+	case c.RepairOf != "":
+		return "repair"
+	case c.SplitOf != "":
+		return "split"
+	}
+	return "done"
+}
+
+// attempt is a task with the times of its last attempt.
+type attempt struct {
+	Chunk
+	from, to time.Time // to is zero while it runs
+	lane     int
+}
+
+// attemptsOf returns the attempts in the order in which they began, and the
+// time that they and the run took.
+func attemptsOf(s Summary) (attempts []attempt, begin, last time.Time) {
+	begin = s.StartedAt.Time
+	if s.FinishedAt != nil {
+		last = s.FinishedAt.Time
+	}
+	for _, c := range s.Chunks {
+		if c.StartedAt == nil {
+			continue
+		}
+		a := attempt{Chunk: c, from: c.StartedAt.Time}
+		if c.CompletedAt != nil {
+			a.to = c.CompletedAt.Time
+		}
+		if a.from.Before(begin) {
+			begin = a.from // another clock
+		}
+		last = later(last, later(a.from, a.to))
+		attempts = append(attempts, a)
+	}
+	slices.SortStableFunc(attempts, func(a, b attempt) int { return cmp.Or(a.from.Compare(b.from), cmp.Compare(a.ID, b.ID)) })
+	return attempts, begin, last
+}
+
+// assignLanes gives each attempt a lane that is free when it begins, its
+// worker's if that one is, and returns the worker of each lane, "" for several.
+// An attempt that has not ended lasts until last.
+func assignLanes(attempts []attempt, last time.Time) (names []string) {
+	var free []time.Time // when each lane is free again
+	var recent []string  // who had it last
+	for i := range attempts {
+		a := &attempts[i]
+		if a.to.Before(a.from) {
+			a.to = last
+		}
+		a.lane = -1
+		for n, until := range free {
+			if !until.After(a.from) && (a.lane < 0 || recent[n] == a.Worker && recent[a.lane] != a.Worker) {
+				a.lane = n
+			}
+		}
+		if a.lane < 0 {
+			a.lane = len(free)
+			free, recent, names = append(free, a.to), append(recent, a.Worker), append(names, a.Worker)
+		}
+		free[a.lane], recent[a.lane] = a.to, a.Worker
+		if names[a.lane] != a.Worker {
+			names[a.lane] = ""
+		}
+	}
+	return names
+}
+
+// labelOf is what fits into a bar: how many attempts if there were several,
+// otherwise the rows.
+func labelOf(c Chunk, width float64) string {
+	label := count(c.Rows)
+	if c.Attempts > 1 {
+		label = fmt.Sprintf("×%d", c.Attempts)
+		if long := label + " · " + count(c.Rows); fits(long, width) {
+			label = long
+		}
+	}
+	if !fits(label, width) {
+		return ""
+	}
+	return label
+}
+
+func fits(label string, width float64) bool { return float64(len([]rune(label)))*6.4+10 < width }
+
+func detailOf(c Chunk, took time.Duration) string {
+	words := []string{"task " + string(c.ID), string(c.Status), count(c.Rows) + " rows", size(c.Bytes), span(took)}
+	if c.Attempts != 1 {
+		words = append(words, fmt.Sprintf("%d attempts", c.Attempts))
+	}
+	if origin := c.Origin(); origin != "" {
+		words = append(words, origin)
+	}
+	if c.Worker != "" {
+		words = append(words, c.Worker)
+	}
+	return strings.Join(words, " · ")
+}
+
+// ticks puts three to eight marks at round times.
+func ticks(whole time.Duration, at func(time.Duration) float64) []tick {
+	steps := []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500}
+	for i := range steps {
+		steps[i] *= time.Millisecond
+	}
+	for _, s := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400} {
+		steps = append(steps, s*time.Second)
+	}
+	step := steps[len(steps)-1]
+	for _, s := range steps {
+		if whole/s <= 8 {
+			step = s
+			break
+		}
+	}
+	var out []tick
+	for d := time.Duration(0); d <= whole && len(out) < 50; d += step {
+		out = append(out, tick{X: at(d), Label: clockLabel(d, step)})
+	}
+	return out
+}
+
+// clockLabel prints a time since the start in the unit of the step.
+func clockLabel(d, step time.Duration) string {
+	switch {
+	case d == 0:
+		return "0"
+	case step < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case step < time.Minute && d < 2*time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d:%02d", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// shorten cuts the middle out of a long name: the ends tell workers apart.
+func shorten(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	head := most / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(most-head-1):])
+}
