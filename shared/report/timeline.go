@@ -1,13 +1,10 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/lapstrake/lapstrake/shared/runstate"
 )
 
 // Measures of the drawing, in its own units.
@@ -158,117 +155,6 @@ func draw(s Summary) *timeline {
 	return t
 }
 
-func kindOf(c Chunk) string {
-	switch {
-	case c.Status == runstate.ChunkFailed:
-		return "failed"
-	case c.Status != runstate.ChunkCompleted:
-		return "running"
-	case c.SupersededBy != "":
-		return "superseded"
-	case c.Attempts > 1:
-		return "again"
-	case c.RepairOf != "":
-		return "repair"
-	case c.SplitOf != "":
-		return "split"
-	}
-	return "done"
-}
-
-// attempt is a task with the times of its last attempt.
-type attempt struct {
-	Chunk
-	from, to time.Time // to is zero while it runs
-	lane     int
-}
-
-// attemptsOf returns the attempts in the order in which they began, and the
-// time that they and the run took.
-func attemptsOf(s Summary) (attempts []attempt, begin, last time.Time) {
-	begin = s.StartedAt.Time
-	if s.FinishedAt != nil {
-		last = s.FinishedAt.Time
-	}
-	for _, c := range s.Chunks {
-		if c.StartedAt == nil {
-			continue
-		}
-		a := attempt{Chunk: c, from: c.StartedAt.Time}
-		if c.CompletedAt != nil {
-			a.to = c.CompletedAt.Time
-		}
-		if a.from.Before(begin) {
-			begin = a.from // another clock
-		}
-		last = later(last, later(a.from, a.to))
-		attempts = append(attempts, a)
-	}
-	slices.SortStableFunc(attempts, func(a, b attempt) int { return cmp.Or(a.from.Compare(b.from), cmp.Compare(a.ID, b.ID)) })
-	return attempts, begin, last
-}
-
-// assignLanes gives each attempt a lane that is free when it begins, its
-// worker's if that one is, and returns the worker of each lane, "" for several.
-// An attempt that has not ended lasts until last.
-func assignLanes(attempts []attempt, last time.Time) (names []string) {
-	var free []time.Time // when each lane is free again
-	var recent []string  // who had it last
-	for i := range attempts {
-		a := &attempts[i]
-		if a.to.Before(a.from) {
-			a.to = last
-		}
-		a.lane = -1
-		for n, until := range free {
-			if !until.After(a.from) && (a.lane < 0 || recent[n] == a.Worker && recent[a.lane] != a.Worker) {
-				a.lane = n
-			}
-		}
-		if a.lane < 0 {
-			a.lane = len(free)
-			free, recent, names = append(free, a.to), append(recent, a.Worker), append(names, a.Worker)
-		}
-		free[a.lane], recent[a.lane] = a.to, a.Worker
-		if names[a.lane] != a.Worker {
-			names[a.lane] = ""
-		}
-	}
-	return names
-}
-
-// labelOf is what fits into a bar: how many attempts if there were several,
-// otherwise the rows.
-func labelOf(c Chunk, width float64) string {
-	label := count(c.Rows)
-	if c.Attempts > 1 {
-		label = fmt.Sprintf("×%d", c.Attempts)
-		if long := label + " · " + count(c.Rows); fits(long, width) {
-			label = long
-		}
-	}
-	if !fits(label, width) {
-		return ""
-	}
-	return label
-}
-
-func fits(label string, width float64) bool { return float64(len([]rune(label)))*6.4+10 < width }
-
-func detailOf(c Chunk, took time.Duration) string {
-	words := []string{"task " + string(c.ID), string(c.Status), count(c.Rows) + " rows", size(c.Bytes), span(took)}
-	if c.Attempts != 1 {
-		words = append(words, fmt.Sprintf("%d attempts", c.Attempts))
-	}
-	if origin := c.Origin(); origin != "" {
-		words = append(words, origin)
-	}
-	if c.Worker != "" {
-		words = append(words, c.Worker)
-	}
-	return strings.Join(words, " · ")
-}
-
 // ticks puts three to eight marks at round times.
 func ticks(whole time.Duration, at func(time.Duration) float64) []tick {
 	steps := []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500}
@@ -305,21 +191,4 @@ func clockLabel(d, step time.Duration) string {
 		return fmt.Sprintf("%d:%02d", d/time.Minute, d%time.Minute/time.Second)
 	}
 	return fmt.Sprintf("%d:%02d:%02d", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// shorten cuts the middle out of a long name: the ends tell workers apart.
-func shorten(s string, most int) string {
-	r := []rune(s)
-	if len(r) <= most {
-		return s
-	}
-	head := most / 2
-	return string(r[:head]) + "…" + string(r[len(r)-(most-head-1):])
 }
