@@ -122,7 +122,7 @@ func (h *handler) claim(ctx context.Context, lease runstate.Lease) (runstate.Chu
 	case found.LeaseToken == lease.Token && found.Status == runstate.ChunkRunning:
 		return *found, nil, nil // our own claim, whose answer was lost
 	case found.Status == runstate.ChunkCompleted:
-		if err := h.completed(ctx, *found); err != nil {
+		if err := h.dispatcher().Redrive(ctx, h.task.Run, h.run.Queue, *found, now); err != nil {
 			return c, nil, err
 		}
 		return c, done("task %s is completed already", lease.Task), nil

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/runstate"
@@ -62,16 +63,42 @@ func (d Dispatcher) SendFinalize(ctx context.Context, ref wire.RunRef) error {
 	return nil
 }
 
-// Completed passes on a completed task: the child of its split, its place in
-// the fan-in tree, and the finalization when it was the last one. It is driven
-// again by every redelivery of the task's message, so that a crash between any
-// two of its steps is made good.
+// Completed passes on a task that has just been completed: the child of its
+// split, its place in the fan-in tree, and the finalization when it was the
+// last one.
 func (d Dispatcher) Completed(ctx context.Context, ref wire.RunRef, queue string, c runstate.Chunk) error {
 	if c.SplitInto != "" && c.SplitInto.SplitDepth() < MaxSplitDepth {
 		if err := d.SendChunks(ctx, queue, ref, c.SplitInto); err != nil {
 			return err
 		}
 	}
+	return d.join(ctx, ref, c)
+}
+
+// childPatience is how long the child of a split may be pending before a
+// repeated message of its parent sends it again. Without it every duplicate of
+// a message would become two one split later.
+const childPatience = time.Minute
+
+// Redrive passes on a task whose message has come again after it was completed,
+// so that a crash between any two steps of Completed is made good.
+func (d Dispatcher) Redrive(ctx context.Context, ref wire.RunRef, queue string, c runstate.Chunk, now time.Time) error {
+	if c.SplitInto != "" && c.SplitInto.SplitDepth() < MaxSplitDepth {
+		child, err := d.State.GetChunk(ctx, ref.RunID, c.SplitInto)
+		if err != nil && !errors.Is(err, runstate.ErrNotFound) {
+			return err
+		}
+		if err == nil && child.Status == runstate.ChunkPending && now.Sub(child.ChangedAt) > childPatience {
+			if err := d.SendChunks(ctx, queue, ref, c.SplitInto); err != nil {
+				return err
+			}
+		}
+	}
+	return d.join(ctx, ref, c)
+}
+
+// join adds a completed task to the fan-in tree (T11, T12).
+func (d Dispatcher) join(ctx context.Context, ref wire.RunRef, c runstate.Chunk) error {
 	shard := runstate.ShardOf(c.ID, d.State.FaninK())
 	leaf, err := d.State.FaninAdd(ctx, ref.RunID, shard, string(c.ID))
 	if err != nil || !leaf.Full() {

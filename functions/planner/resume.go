@@ -217,7 +217,7 @@ func (p *planner) reviveTasks(ctx context.Context, plan chunkplan.Plan, fp contr
 	for _, c := range chunks {
 		switch {
 		case c.Status == runstate.ChunkCompleted:
-			if err := p.dispatcher().Completed(ctx, dispatch.Ref(p.run), p.run.Queue, c); err != nil {
+			if err := p.dispatcher().Redrive(ctx, dispatch.Ref(p.run), p.run.Queue, c, p.Clock.Now()); err != nil {
 				return wire.TriggerResult{}, err
 			}
 		case c.Live():

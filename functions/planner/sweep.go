@@ -16,13 +16,17 @@ import (
 )
 
 // How patient the sweep is with work that nobody seems to do (architecture
-// §2.8).
+// §2.8, ADR-0002).
 const (
-	pendingPatience  = 10 * time.Minute
+	quietPatience    = 2 * time.Minute
 	failedPatience   = 2 * time.Minute
 	finalizePatience = 2 * time.Minute
 	progressWindow   = 15 * time.Minute
 )
+
+// sendMost is how many tasks of a run one sweep sends again. A run that lost
+// more messages gets the others a minute later.
+const sendMost = 1000
 
 // Sweep looks after every run that has not ended: it sends again what got lost,
 // gives up what has no attempt left, and does the planning that a dead planner
@@ -67,6 +71,9 @@ type sweeper struct {
 	Deps
 	run runstate.Run
 	now time.Time
+	// quiet is true when no chunk of the run has changed for a while: the queue
+	// has nothing for it any more.
+	quiet bool
 }
 
 // planning is (e): a planner that has not come to its end is run again here.
@@ -101,55 +108,77 @@ func (s sweeper) finalizing(ctx context.Context) error {
 // running is (a) to (d) and (g): it reads the leaves first and goes down only
 // into shards that are not complete.
 func (s sweeper) running(ctx context.Context) error {
-	var again []contract.TaskID
-	finalize, complete, progress := false, true, false
-	for shard := range s.run.Shards {
-		leaf, err := s.State.GetFanin(ctx, s.run.RunID, shard)
-		if err != nil && !errors.Is(err, runstate.ErrNotFound) {
-			return err
+	chunks, joined, err := s.unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	lastChange, complete := s.run.CreatedAt, true
+	for _, c := range chunks {
+		if c.ChangedAt.After(lastChange) {
+			lastChange = c.ChangedAt
 		}
-		if err == nil && leaf.Full() {
+		complete = complete && (!c.Live() || c.Status == runstate.ChunkCompleted)
+	}
+	s.quiet = s.now.Sub(lastChange) > quietPatience
+	var again []contract.TaskID
+	finalize := complete && s.now.Sub(lastChange) > finalizePatience
+	for _, c := range chunks {
+		if !c.Live() {
 			continue
 		}
-		chunks, err := s.State.ListChunks(ctx, s.run.RunID, shard)
+		verdict, err := s.look(ctx, c, joined[c.ID])
 		if err != nil {
 			return err
 		}
-		for _, c := range chunks {
-			progress = progress || s.now.Sub(c.ChangedAt) < progressWindow
-			if !c.Live() {
-				continue
-			}
-			verdict, err := s.look(ctx, c)
-			if err != nil {
-				return err
-			}
-			complete = complete && c.Status == runstate.ChunkCompleted
-			switch verdict {
-			case sendAgain:
-				again = append(again, c.ID)
-			case giveUp:
-				finalize = true
-			}
+		switch {
+		case verdict == giveUp:
+			finalize = true
+		case verdict == sendAgain && len(again) < sendMost:
+			again = append(again, c.ID)
 		}
 	}
 	if len(again) > 0 {
+		s.Log.Info("tasks that nobody works on are sent again", "run_id", s.run.RunID, "tasks", len(again))
 		if err := s.dispatcher().SendChunks(ctx, s.run.Queue, dispatch.Ref(s.run), again...); err != nil {
 			return err
 		}
 	}
-	if finalize || complete && s.now.Sub(s.run.CreatedAt) > finalizePatience {
+	if finalize {
 		if err := s.dispatcher().SendFinalize(ctx, dispatch.Ref(s.run)); err != nil {
 			return err
 		}
 	}
-	if progress || complete {
-		until := s.now.Add(s.Settings.RunLease)
-		if _, err := s.State.NoteRun(ctx, s.run.RunID, runstate.Note{LeaseUntil: &until}); err != nil && !errors.Is(err, runstate.ErrCondition) {
-			return err
-		}
+	if !complete && s.now.Sub(lastChange) > progressWindow {
+		return nil // nothing moves: let the lease run out, so that another run may take over
 	}
-	return nil
+	until := s.now.Add(s.Settings.RunLease)
+	_, err = s.State.NoteRun(ctx, s.run.RunID, runstate.Note{LeaseUntil: &until})
+	return ignoreCondition(err)
+}
+
+// unfinished returns the chunks of the shards whose leaf is not full, and which
+// of them have their place in it.
+func (s sweeper) unfinished(ctx context.Context) ([]runstate.Chunk, map[contract.TaskID]bool, error) {
+	var all []runstate.Chunk
+	joined := make(map[contract.TaskID]bool)
+	for shard := range s.run.Shards {
+		leaf, err := s.State.GetFanin(ctx, s.run.RunID, shard)
+		if err != nil && !errors.Is(err, runstate.ErrNotFound) {
+			return nil, nil, err
+		}
+		if err == nil && leaf.Full() {
+			continue
+		}
+		for _, id := range leaf.Done {
+			joined[contract.TaskID(id)] = true
+		}
+		chunks, err := s.State.ListChunks(ctx, s.run.RunID, shard)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, chunks...)
+	}
+	return all, joined, nil
 }
 
 type sweepVerdict int
@@ -160,8 +189,9 @@ const (
 	giveUp
 )
 
-// look decides about one live task.
-func (s sweeper) look(ctx context.Context, c runstate.Chunk) (sweepVerdict, error) {
+// look decides about one live task. joined is true when it has its place in the
+// fan-in tree.
+func (s sweeper) look(ctx context.Context, c runstate.Chunk, joined bool) (sweepVerdict, error) {
 	if c.Status != runstate.ChunkCompleted && c.Gen < s.run.Gen {
 		revived, err := s.State.ResumeChunk(ctx, s.run.RunID, c.ID, s.run.Gen, s.run.MaxAttempts, s.now)
 		if err != nil {
@@ -181,7 +211,7 @@ func (s sweeper) look(ctx context.Context, c runstate.Chunk) (sweepVerdict, erro
 		}
 		return sendAgain, nil
 	case runstate.ChunkPending:
-		if still > pendingPatience || c.ID.SplitDepth() >= dispatch.MaxSplitDepth {
+		if s.quiet || c.ID.SplitDepth() >= dispatch.MaxSplitDepth {
 			return sendAgain, nil
 		}
 	case runstate.ChunkFailed:
@@ -192,7 +222,7 @@ func (s sweeper) look(ctx context.Context, c runstate.Chunk) (sweepVerdict, erro
 			return sendAgain, nil
 		}
 	case runstate.ChunkCompleted:
-		if still > failedPatience { // its place in the fan-in tree is missing
+		if !joined && still > failedPatience {
 			return sendAgain, nil
 		}
 	}

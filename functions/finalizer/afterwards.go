@@ -1,0 +1,93 @@
+package finalizer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lapstrake/lapstrake/functions/dispatch"
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/notify"
+	"github.com/lapstrake/lapstrake/shared/report"
+	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/verify"
+	"github.com/lapstrake/lapstrake/shared/wire"
+)
+
+// afterwards is F13 to F17, in the order of I8: verdict, report, notification.
+// The run has succeeded, and nothing here can change that: each step is tried
+// once and logged. A step that was cut short is done again by a redelivery.
+func (f *finalizer) afterwards(ctx context.Context) (wire.Outcome, error) {
+	verdict := f.verdict(ctx)
+	f.report(ctx, verdict)
+	f.tell(ctx, verdict)
+	err := f.State.MarkNotified(ctx, f.run.RunID)
+	if err != nil && !errors.Is(err, runstate.ErrCondition) {
+		return wire.Outcome{}, err
+	}
+	return wire.Done("run %s is published: %s", f.run.RunID, f.run.Verdict), nil
+}
+
+// verdict is F13: what a reader of the prefix would find now. A successor may
+// have published since; then this run's own verdict is no longer to be had.
+func (f *finalizer) verdict(ctx context.Context) *verify.Result {
+	if f.run.Outcome == nil || f.run.Outcome.ManifestFingerprint == "" {
+		return nil // an empty run that publishes nothing
+	}
+	r, err := verify.Verify(ctx, f.prefix, verify.Options{Depth: verify.Sample, Required: true, Prefix: f.run.Prefix})
+	if err != nil {
+		f.log.Warn("the published prefix could not be verified", "error", err)
+		return nil
+	}
+	if r.Fingerprint != f.run.Outcome.ManifestFingerprint {
+		f.log.Info("a newer run has published here: no verdict on this one", "manifest", r.Fingerprint)
+		return nil
+	}
+	f.run.Verdict = "failed"
+	if r.Verification.Passed {
+		f.run.Verdict = "passed"
+	}
+	if _, err := f.State.NoteRun(ctx, f.run.RunID, runstate.Note{Verdict: &f.run.Verdict}); err != nil {
+		f.log.Warn("the verdict could not be noted", "error", err)
+	}
+	return &r
+}
+
+// report is F15.
+func (f *finalizer) report(ctx context.Context, verdict *verify.Result) {
+	if err := f.loadPlan(ctx); err != nil {
+		f.log.Warn("no report without the plan", "error", err)
+		return
+	}
+	chunks, err := dispatch.AllChunks(ctx, f.State, f.run)
+	if err != nil {
+		f.log.Warn("no report without the chunks", "error", err)
+		return
+	}
+	in := report.Input{Run: f.run, Chunks: chunks, Plan: f.plan}
+	if verdict != nil {
+		in.Verification = &verdict.Verification
+		in.Manifest = &verdict.Manifest
+	}
+	if err := report.Store(ctx, f.root, in); err != nil {
+		f.log.Warn("the report could not be stored", "error", err)
+	}
+}
+
+// tell is F16.
+func (f *finalizer) tell(ctx context.Context, verdict *verify.Result) {
+	e := notify.Event{
+		Kind: notify.RunEnded, Export: f.run.Export, RunID: f.run.RunID, Status: string(contract.StatusSuccess), Prefix: f.run.Root.URI + "/" + f.run.Prefix,
+		DurationMillis: f.run.FinishedAt.Sub(f.run.CreatedAt).Milliseconds(),
+	}
+	if o := f.run.Outcome; o != nil {
+		e.ManifestFingerprint, e.Rows, e.Parts = o.ManifestFingerprint, o.Rows, o.Parts
+	}
+	if verdict != nil {
+		for _, finding := range verdict.Verification.Failures {
+			e.Findings = append(e.Findings, finding.Kind.Code())
+		}
+	}
+	if err := f.Notifier.Notify(ctx, e); err != nil {
+		f.log.Warn("notification failed", "error", err)
+	}
+}

@@ -1,0 +1,64 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/destination/faulty"
+	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/taskqueue"
+)
+
+// errDead is what a process sees of the world after its end: nothing.
+var errDead = errors.New("this process is dead")
+
+// plan says in which call of all processes together one process dies, and
+// whether that call still takes effect.
+type plan struct {
+	at     int // counted from 1; 0 is never
+	landed bool
+}
+
+// life is one process: one invocation of a handler. All of its calls to bucket,
+// table and queue go through it.
+type life struct {
+	w    *world
+	dead bool
+}
+
+// call performs one call of the process, or ends its life.
+func (l *life) call(op string, write bool, perform func() error) error {
+	if l.dead {
+		return errDead
+	}
+	l.w.calls++
+	l.w.lastOp = op
+	if l.w.calls == l.w.death.at {
+		l.dead = true
+		if l.w.death.landed {
+			_ = perform() // nobody lives to see the answer
+		}
+		return errDead
+	}
+	if l.w.before != nil {
+		l.w.before(op)
+	}
+	return perform()
+}
+
+func (l *life) bucket() destination.Store {
+	return faulty.Wrap(l.w.bucket, faulty.FaultFunc(func(c faulty.Call, perform func() error) error {
+		return l.call(c.String(), c.Write > 0, perform)
+	}))
+}
+
+func (l *life) table() runstate.Table { return mortalTable{Table: l.w.table, life: l} }
+
+func (l *life) queue() taskqueue.Queue { return mortalQueue{l} }
+
+type mortalQueue struct{ life *life }
+
+func (q mortalQueue) Send(ctx context.Context, queue string, messages ...taskqueue.Message) error {
+	return q.life.call("send "+queue, true, func() error { return q.life.w.queues.Send(ctx, queue, messages...) })
+}
