@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
@@ -92,6 +93,9 @@ func checkFields(r relation, fields []field) error {
 	for _, f := range fields {
 		if names[f.name] {
 			return fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_COLUMN_TWICE", "%s has two columns named %s: give one of them another name with AS", r, sqltext.Postgres.Name(f.name))
+		}
+		if !utf8.ValidString(f.name) {
+			return fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_COLUMN_NAME", "%s has a column whose name, %q, is not valid UTF-8: give it another name with AS in a query:", r, f.name)
 		}
 		names[f.name] = true
 		if !f.readable {

@@ -133,6 +133,8 @@ var causes = map[string]cause{
 	"25006": {class: fault.Permanent, code: codeWrites, advice: "An export reads only: nothing was changed"},
 	"XX001": {class: fault.Permanent, code: codeCorrupted},
 	"XX002": {class: fault.Permanent, code: codeCorrupted},
+	"22021": {class: fault.Refused, code: codeValue, hideText: true, advice: "A text is not valid in the database's own encoding: correct it, or leave its column out with a query:"},
+	"22P05": {class: fault.Refused, code: codeValue, hideText: true, advice: "A text has a character that UTF-8 lacks: correct it, or leave its column out with a query:"},
 	"22":    {class: fault.Permanent, code: codeQuery, hideText: true, advice: "An expression of the query, the view or a generated column fails at some row"},
 	"23":    {class: fault.Permanent, code: codeQuery, hideText: true},
 	"0A":    {class: fault.Permanent, code: codeQuery},

@@ -181,6 +181,12 @@ func printed(v *rowbatch.Vector, i int) string {
 		return "null"
 	}
 	switch v.Type.Kind {
+	case rowtype.Bool:
+		return fmt.Sprint(v.Bool(i))
+	case rowtype.Float32:
+		return fmt.Sprint(v.F32[i])
+	case rowtype.Float64:
+		return fmt.Sprint(v.F64[i])
 	case rowtype.Int16:
 		return fmt.Sprint(v.I16[i])
 	case rowtype.Int32, rowtype.Date:
@@ -331,3 +337,6 @@ func TestFixtureOverrides(t *testing.T) {
 		})
 	}
 }
+
+// cellText is a cell of a batch in the notation of the expected files.
+func cellText(b *rowbatch.Batch, column, row int) string { return printed(&b.Columns[column], row) }

@@ -59,6 +59,9 @@ func (s *Source) Close(ctx context.Context) error {
 // primary and its replicas have the same one. A server that does not let the
 // user see the identifier leaves it empty.
 func (s *Source) Identity(ctx context.Context) (contract.SourceIdentity, error) {
+	if err := s.idle(); err != nil {
+		return contract.SourceIdentity{}, err
+	}
 	id := contract.SourceIdentity{Engine: Engine}
 	err := s.session.transaction(ctx, "read the identity of the database", func() error {
 		rows, err := s.session.query(ctx, "select pg_catalog.current_database()")

@@ -24,6 +24,7 @@ type server struct {
 	url    *url.URL
 	schema string
 	admin  *pgconn.PgConn
+	last   []string // statements for the end of the test
 }
 
 func newServer(t testing.TB) *server {
@@ -40,7 +41,11 @@ func newServer(t testing.TB) *server {
 	s.exec(t, "drop schema if exists "+s.quoted()+" cascade; create schema "+s.quoted())
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		_, _ = admin.Exec(ctx, "drop schema "+s.quoted()+" cascade").ReadAll()
+		for _, statement := range append(s.last, "drop schema "+s.quoted()+" cascade") {
+			if _, err := admin.Exec(ctx, statement).ReadAll(); err != nil {
+				t.Error(err)
+			}
+		}
 		_ = admin.Close(ctx)
 	})
 	return s
@@ -79,6 +84,31 @@ func (s *server) open(t testing.TB, via, query string) *Source {
 		t.Fatal(err)
 	}
 	return src
+}
+
+// finally adds statements for the end of the test.
+func (s *server) finally(statement string) { s.last = append(s.last, statement) }
+
+// reader opens a source as a user who has only these grants.
+func (s *server) reader(t testing.TB, grants ...string) *Source {
+	t.Helper()
+	name := "reader_of_" + s.schema
+	s.exec(t, "create role "+name+" login password 'reader'; grant usage on schema "+s.quoted()+" to "+name)
+	for _, g := range grants {
+		s.exec(t, "grant "+g+" to "+name)
+	}
+	s.finally("drop owned by " + name + "; drop role " + name)
+	return s.openAs(t, name, "reader")
+}
+
+// openAs opens a source as another user.
+func (s *server) openAs(t testing.TB, user, password string) *Source {
+	t.Helper()
+	as := *s
+	u := *s.url
+	u.User = url.UserPassword(user, password)
+	as.url = &u
+	return as.source(t)
 }
 
 // source opens a source that the test's end closes.

@@ -140,8 +140,6 @@ func (r *reader) stop(ctx context.Context) {
 	}
 	r.cancel()
 	<-r.stopped
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
-	defer cancel()
 	r.source.session.end(ctx)
 	r.closed = true
 }

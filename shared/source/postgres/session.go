@@ -115,13 +115,6 @@ func connConfig(t target, tlsConfig *tls.Config, localOnly bool) (*pgconn.Config
 // the last one, as it does while a function is frozen, is replaced once
 // (OPS-05).
 func (s *session) begin(ctx context.Context) error {
-	text := pinned
-	if n := s.cfg.StatementTimeoutSeconds; n > 0 {
-		text += fmt.Sprintf(";\nset local statement_timeout = '%ds'", n)
-	}
-	if n := s.cfg.LockTimeoutSeconds; n > 0 {
-		text += fmt.Sprintf(";\nset local lock_timeout = '%ds'", n)
-	}
 	fresh := false
 	if s.conn == nil || s.conn.IsClosed() {
 		if err := s.connect(ctx); err != nil {
@@ -129,6 +122,7 @@ func (s *session) begin(ctx context.Context) error {
 		}
 		fresh = true
 	}
+	text := s.settings()
 	err := s.exec(ctx, text)
 	if err != nil && !fresh && s.conn.IsClosed() && ctx.Err() == nil {
 		if err := s.connect(ctx); err != nil {
@@ -143,11 +137,33 @@ func (s *session) begin(ctx context.Context) error {
 	return nil
 }
 
-// end ends the transaction, if there is one. Nothing was written, so it is
-// rolled back, and a failure to do so only costs the connection.
+// settings is the statement that begins a transaction.
+func (s *session) settings() string {
+	text := pinned
+	if s.conn.ParameterStatus("server_encoding") == "SQL_ASCII" {
+		// Such a database holds any bytes as text. Let them come, and the
+		// decoder name the column that has some that are no UTF-8 (TPG-21).
+		text += ";\nset local client_encoding = 'SQL_ASCII'"
+	}
+	if n := s.cfg.StatementTimeoutSeconds; n > 0 {
+		text += fmt.Sprintf(";\nset local statement_timeout = '%ds'", n)
+	}
+	if n := s.cfg.LockTimeoutSeconds; n > 0 {
+		text += fmt.Sprintf(";\nset local lock_timeout = '%ds'", n)
+	}
+	return text
+}
+
+// end ends the transaction, if there is one, also when ctx is over. Nothing
+// was written, so it is rolled back. A connection that cannot do that is given
+// up: the next transaction must not find this one's snapshot.
 func (s *session) end(ctx context.Context) {
 	if s.begun && !s.conn.IsClosed() {
-		_ = s.exec(ctx, "rollback")
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		defer cancel()
+		if s.exec(ctx, "rollback") != nil {
+			_ = s.conn.Close(ctx)
+		}
 	}
 	s.begun = false
 }

@@ -39,7 +39,7 @@ func (s *Source) SplitPoints(ctx context.Context, rel source.Relation, key []key
 		if err != nil {
 			return err
 		}
-		if len(columns) == 1 {
+		if len(columns) == 1 && columns[0].postgres.Elem == nil {
 			bounds, err := s.session.histogram(ctx, r, columns[0])
 			if err != nil {
 				return err

@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"testing"
+
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/keyspace"
+	"github.com/lapstrake/lapstrake/shared/source"
+)
+
+func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+func TestDrift(t *testing.T) {
+	s := newServer(t)
+	src := s.source(t)
+	for _, tc := range []struct {
+		name, change string
+		names        []string // "" for no drift
+	}{
+		{"nothing", "", nil},
+		{"a column that is gone", "alter table t drop b", []string{`"b" is gone`}},
+		{"a column that is new", "alter table t add d int", []string{`"d" is new`}},
+		{"another type", "alter table t alter b type varchar", []string{`"b" was text (text) and is varchar (text)`}},
+		{"a decimal that is wider", "alter table t alter n type numeric(12,2)", []string{`numeric(10,2)`, `numeric(12,2)`}},
+		{"a column replaced by one of its name", "alter table t drop b; alter table t add b text", []string{"order"}},
+		{"a new name", "alter table t rename b to c", []string{`"b" is gone`, `"c" is new`}},
+		{"a key that may be NULL", "alter table t drop constraint t_pkey; alter table t alter id drop not null", []string{`"id" was NOT NULL`}},
+		{"a key of another type", "alter table t alter id type int4", []string{`"id" was int8`}},
+		{"a longer limit of text is none", "alter table t alter v type varchar(20)", nil},
+		{"a new label of an enum is none", "alter type mood add value 'new'", nil},
+		{"an index is none", "create index on t (b)", nil},
+		{"rows are none", "insert into t values (2)", nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s.exec(t, `drop table if exists t; drop type if exists mood; create type mood as enum ('ok');
+				create table t (id int8 primary key, b text, n numeric(10,2), v varchar(10), m mood); insert into t values (1)`)
+			table, err := src.Describe(t.Context(), s.table("t"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec := source.ReadSpec{Relation: s.table("t"), Columns: table.Columns, Key: table.Keys[0].Columns, Ordered: true, Unique: true}
+			s.exec(t, tc.change)
+			rows, err := readAll(t, src, spec)
+			if tc.names == nil {
+				if err != io.EOF || rows == 0 {
+					t.Fatalf("%d rows, %v", rows, err)
+				}
+				return
+			}
+			wantRefusal(t, err, fault.Drift, codeDrift, tc.names...)
+		})
+	}
+	t.Run("the table is gone", func(t *testing.T) {
+		table, err := src.Describe(t.Context(), s.table("t"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.exec(t, "drop table t")
+		_, err = readAll(t, src, source.ReadSpec{Relation: s.table("t"), Columns: table.Columns, Range: keyspace.Range{All: true}})
+		wantRefusal(t, err, fault.Permanent, codeTableMissing, `"t"`)
+	})
+}
+
+// meanwhile runs statements in a transaction that it commits as soon as the
+// action in test waits for their locks: the action's snapshot is older than
+// the commit.
+func (s *server) meanwhile(t *testing.T, src *Source, statements string, action func()) {
+	t.Helper()
+	s.exec(t, "begin; "+statements)
+	pid := itoa(src.session.conn.PID())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		action()
+	}()
+	for waiting := false; !waiting; {
+		select {
+		case <-done:
+			t.Fatal("it did not wait")
+		default:
+		}
+		results, err := s.admin.Exec(context.WithoutCancel(t.Context()), "select exists (select from pg_locks where pid = "+pid+" and not granted)").ReadAll()
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		waiting = string(results[0].Rows[0][0]) == "t"
+	}
+	s.exec(t, "commit")
+	<-done
+}
+
+// A table that is truncated and filled again while a read waits for it would
+// look empty to the read's snapshot. It is read as it is afterwards.
+func TestTableReplacedWhileReadBegins(t *testing.T) {
+	s := newServer(t)
+	for _, tc := range []struct {
+		name, change string
+		rel          source.Relation
+		rows         int // -1 for drift
+	}{
+		{"truncated and filled", "truncate t; insert into t select g from generate_series(1, 7) g", s.table("t"), 7},
+		{"rewritten", "drop view seen; alter table t alter id type int8; alter table t alter id type int4", s.table("t"), 3},
+		{"below a view", "truncate t; insert into t select g from generate_series(1, 7) g", s.table("seen"), 7},
+		{"below a query", "truncate t; insert into t select g from generate_series(1, 7) g", source.Relation{Query: "select id from " + s.quoted() + ".t"}, 7},
+		{"a partition", "truncate p1; insert into p1 select g from generate_series(1, 7) g", s.table("parts"), 7},
+		{"swapped for another", "create table n (id int primary key); insert into n select g from generate_series(1, 7) g; alter table t rename to o; alter table n rename to t", s.table("t"), 7},
+		{"a column swapped for another", "alter table t drop v; alter table t add v int default 9", s.table("t"), -1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s.exec(t, `drop table if exists t, o, n, parts cascade; create table t (id int primary key, v int); alter table t drop v; insert into t values (1), (2), (3);
+				create view seen as select * from t; create table parts (id int) partition by range (id); create table p1 partition of parts for values from (0) to (100);
+				insert into parts values (1), (2), (3)`)
+			if tc.rows < 0 {
+				s.exec(t, "alter table t add v text")
+			}
+			src := s.source(t)
+			spec := wholeOf(t, src, tc.rel)
+			var rows int
+			var err error
+			s.meanwhile(t, src, tc.change, func() { rows, err = readAll(t, src, spec) })
+			if tc.rows < 0 {
+				wantRefusal(t, err, fault.Drift, codeDrift)
+				return
+			}
+			if err != io.EOF || rows != tc.rows {
+				t.Fatalf("%d rows, %v; want %d", rows, err, tc.rows)
+			}
+		})
+	}
+	t.Run("while bounds are asked for", func(t *testing.T) {
+		s.exec(t, "drop table t cascade; create table t (id int); insert into t values (1)")
+		src := s.source(t)
+		var b source.IntegerBounds
+		var err error
+		s.meanwhile(t, src, "truncate t; insert into t values (5), (6)", func() {
+			b, err = src.IntegerBounds(context.WithoutCancel(t.Context()), s.table("t"), keyspace.Column{Name: "id"})
+		})
+		if err != nil || b != (source.IntegerBounds{Min: 5, Max: 6}) {
+			t.Fatalf("%+v, %v", b, err)
+		}
+	})
+}
