@@ -21,6 +21,7 @@ import (
 type fake struct {
 	verifies  map[string]bool // headers whose value is verified, kept and returned
 	keeps     map[string]bool // headers whose value is kept and returned unseen
+	forgets   map[string]bool // headers whose value is not returned after all
 	refuses   map[string]bool // headers that get a 501
 	ignores   map[string]bool // preconditions that are not looked at
 	beforePut func(f *fake)   // with the lock held
@@ -120,7 +121,7 @@ func (f *fake) serve(r *http.Request, key string, body []byte) (int, http.Header
 			if value != "" && f.verifies[name] && value != base64.StdEncoding.EncodeToString(sum(body)) {
 				return 400, nil, nil
 			}
-			if value != "" && (f.verifies[name] || f.keeps[name]) {
+			if value != "" && (f.verifies[name] || f.keeps[name]) && !f.forgets[name] {
 				o.header.Set(name, value)
 			}
 		}

@@ -87,7 +87,10 @@ func (b *bucket) copy(ctx context.Context, source destination.Object, to string)
 		if _, err := b.at(ctx, source.Key, source.Version); err != nil {
 			return err
 		}
-		return destination.ErrExists
+		if there, _, err := b.head(ctx, to); err != nil || !equal(source, there) {
+			return errors.Join(destination.ErrExists, err)
+		}
+		return nil // an earlier attempt's copy
 	case undecided:
 		return notKnown(err)
 	default:

@@ -42,6 +42,7 @@ func TestTheProbeSeesWhatAStoreDoes(t *testing.T) {
 		{"it verifies XXHASH3", &fake{verifies: names(xxhHeader, md5Header, crcHeader)}, "xxh3", nil},
 		{"it verifies MD5", &fake{verifies: names(md5Header, crcHeader)}, "md5", nil},
 		{"it verifies CRC32C", &fake{verifies: names(crcHeader)}, "crc32c", nil},
+		{"it verifies XXHASH3, but does not return it", &fake{verifies: names(xxhHeader, md5Header), forgets: names(xxhHeader)}, "md5", nil},
 		{"it verifies nothing", &fake{}, "", nil},
 		{"it keeps whatever it is told", &fake{keeps: names(xxhHeader, md5Header, crcHeader)}, "", nil},
 		{"it refuses the header", &fake{refuses: names(xxhHeader), verifies: names(md5Header)}, "md5", nil},
@@ -109,6 +110,10 @@ func TestAStoreThatWasNotProbedIsNotTrusted(t *testing.T) {
 	}
 	if server.objects["k"].header.Get(xxhHeader) == "" {
 		t.Error("the fingerprint was not sent: a later reader could not use it")
+	}
+	server.refuses = names(xxhHeader)
+	if _, err := s.Create(t.Context(), "k2", []byte("x"), destination.Meta{}); err != nil {
+		t.Errorf("a store that refuses the header is not usable: %v", err)
 	}
 }
 

@@ -6,6 +6,11 @@
 // write may meet its own first success (DST-06); what may be repeated is
 // decided in this package, and what nobody knows is ErrUndecided.
 //
+// A role needs s3:PutObject and s3:GetObject on its keys and s3:ListBucket on
+// the bucket, without which a missing key looks like a forbidden one; Move also
+// needs s3:DeleteObject. Only a role that opens with Options.ProbeIn needs more
+// keys for that.
+//
 // A version is the object's ETag without its quotes. It is opaque here: no ETag
 // is ever taken for an MD5 (DST-01).
 package s3

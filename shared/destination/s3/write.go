@@ -85,6 +85,10 @@ func (b *bucket) putChecked(ctx context.Context, key string, prev destination.Ve
 	case undecided:
 		return "", notKnown(err)
 	}
+	if sum != none && sum != b.trust && unknownToStore(err) {
+		// A store that was not probed may refuse the header itself.
+		return b.putChecked(ctx, key, prev, body, m, none, "", onLost)
+	}
 	return "", err
 }
 
