@@ -1,0 +1,70 @@
+// Package awssecrets reads secretsmanager:// and ssm:// references. Layer: L3
+// (persistence), a driver of shared/secrets.
+package awssecrets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	smtypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
+
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/secrets"
+)
+
+// Providers returns the providers of both schemes.
+func Providers(cfg aws.Config) map[string]secrets.Provider {
+	manager, parameters := secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
+	return map[string]secrets.Provider{
+		"secretsmanager": secrets.ProviderFunc(func(ctx context.Context, rest string) (string, error) {
+			return readSecret(ctx, manager, rest)
+		}),
+		"ssm": secrets.ProviderFunc(func(ctx context.Context, rest string) (string, error) {
+			return readParameter(ctx, parameters, rest)
+		}),
+	}
+}
+
+// readSecret reads name-or-arn, or one field of its JSON text after a "#".
+func readSecret(ctx context.Context, c *secretsmanager.Client, rest string) (string, error) {
+	id, field, hasField := strings.Cut(rest, "#")
+	out, err := c.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &id})
+	var missing *smtypes.ResourceNotFoundException
+	switch {
+	case errors.As(err, &missing):
+		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_MISSING", "there is no secret %s", id)
+	case err != nil:
+		return "", fault.Wrap(err, fault.Retryable, "LAPSTRAKE_CONFIG_SECRET_UNREADABLE", "read the secret %s", id)
+	}
+	value := aws.ToString(out.SecretString)
+	if !hasField {
+		return value, nil
+	}
+	var fields map[string]any
+	if json.Unmarshal([]byte(value), &fields) != nil {
+		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_FIELD", "the secret %s is not a JSON object, so it has no field %s", id, field)
+	}
+	text, ok := fields[field].(string)
+	if !ok {
+		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_FIELD", "the secret %s has no text field %s", id, field)
+	}
+	return text, nil
+}
+
+func readParameter(ctx context.Context, c *ssm.Client, name string) (string, error) {
+	out, err := c.GetParameter(ctx, &ssm.GetParameterInput{Name: &name, WithDecryption: aws.Bool(true)})
+	var missing *ssmtypes.ParameterNotFound
+	switch {
+	case errors.As(err, &missing):
+		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_MISSING", "there is no parameter %s", name)
+	case err != nil:
+		return "", fault.Wrap(err, fault.Retryable, "LAPSTRAKE_CONFIG_SECRET_UNREADABLE", "read the parameter %s", name)
+	}
+	return aws.ToString(out.Parameter.Value), nil
+}
