@@ -16,9 +16,11 @@ type Fingerprint string
 const fingerprintPrefix = "xxh3:"
 
 // FingerprintOf returns the fingerprint of exactly these bytes.
-func FingerprintOf(body []byte) Fingerprint { return fingerprintOf64(xxh3.Hash(body)) }
+func FingerprintOf(body []byte) Fingerprint { return FingerprintOf64(xxh3.Hash(body)) }
 
-func fingerprintOf64(sum uint64) Fingerprint {
+// FingerprintOf64 returns the fingerprint with this sum, for bytes that were
+// hashed piece by piece.
+func FingerprintOf64(sum uint64) Fingerprint {
 	return Fingerprint(fmt.Sprintf("%s%016x", fingerprintPrefix, sum))
 }
 

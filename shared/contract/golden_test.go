@@ -267,7 +267,7 @@ func TestFingerprintTwins(t *testing.T) {
 			h := xxh3.New()
 			h.Write(body[:at])
 			h.Write(body[at:])
-			if got := fingerprintOf64(h.Sum64()).Hex(); got != want {
+			if got := FingerprintOf64(h.Sum64()).Hex(); got != want {
 				t.Fatalf("%d bytes in two pieces, cut at %d: %s, want %s", n, at, got, want)
 			}
 		}

@@ -16,5 +16,5 @@ func SchemaFingerprint(columns []rowtype.Column) Fingerprint {
 	for _, c := range sorted {
 		h.WriteString(c.Name + "\t" + c.Type.ArrowDebug() + "\n")
 	}
-	return fingerprintOf64(h.Sum64())
+	return FingerprintOf64(h.Sum64())
 }

@@ -3,8 +3,6 @@ package rowbatch_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowbatch/rowbatchtest"
 	"pgregory.net/rapid"
@@ -23,8 +21,8 @@ func TestAppendRowsOfAllPiecesGivesTheWhole(t *testing.T) {
 			got.AppendRows(want, at, next)
 			at = next
 		}
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); diff != "" {
-			t.Fatalf("(-want +got)\n%s", diff)
+		if diff := rowbatchtest.Diff(want, got); diff != "" {
+			t.Fatal(diff)
 		}
 	})
 }

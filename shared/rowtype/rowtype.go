@@ -115,7 +115,9 @@ func (t Type) String() string {
 		}
 		return s
 	case List:
-		return "list<" + t.Elem.String() + ">"
+		if t.Elem != nil {
+			return "list<" + t.Elem.String() + ">"
+		}
 	}
 	return string(t.Kind)
 }
