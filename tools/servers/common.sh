@@ -77,7 +77,7 @@ need_venv() {
 from_package() { # from_package WHAT PACKAGE...
   local what=$1
   shift
-  if [[ $UID != 0 ]] || ! command -v apt-get >/dev/null; then
+  if [[ $UID != 0 || -n ${LAPSTRAKE_NO_APT:-} ]] || ! command -v apt-get >/dev/null; then
     die "$what is not installed: install it (on Debian: $*) and try again"
   fi
   say "installing from packages: $*"
