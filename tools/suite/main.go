@@ -30,6 +30,12 @@ const (
 	exitSkipped = 4
 )
 
+// What is shown of one failed test. A test that draws its inputs prints them all.
+const (
+	firstLines = 60
+	lastLines  = 100
+)
+
 // missingServer is how testenv.Server says that it skips.
 const missingServer = "is not set: run `make test`"
 
@@ -212,10 +218,14 @@ func (r *report) printFailures(w io.Writer) {
 			continue
 		}
 		fmt.Fprintf(w, "--- %s %s\n", got.pkg, got.test)
-		for _, line := range got.output {
-			if strings.HasPrefix(line, "=== ") {
-				continue
-			}
+		lines := slices.DeleteFunc(slices.Clone(got.output), func(line string) bool {
+			return strings.HasPrefix(line, "=== ")
+		})
+		if left := len(lines) - firstLines - lastLines; left > 0 {
+			cut := fmt.Sprintf("    ... %d lines left out; LAPSTRAKE_KEEP_LOGS=FOLDER keeps them all ...\n", left)
+			lines = slices.Replace(lines, firstLines, firstLines+left, cut)
+		}
+		for _, line := range lines {
 			io.WriteString(w, line)
 		}
 	}

@@ -65,3 +65,21 @@ func TestFailuresAreShownWithTheirOutput(t *testing.T) {
 		t.Errorf("the output of a passed test is shown:\n%s", b.String())
 	}
 }
+
+func TestTheMiddleOfALongOutputIsLeftOut(t *testing.T) {
+	events := strings.Repeat(`{"Action":"output","Package":"p","Test":"A","Output":"drawn\n"}`+"\n", 1000) +
+		`{"Action":"output","Package":"p","Test":"A","Output":"the cause\n"}` + "\n" +
+		`{"Action":"fail","Package":"p","Test":"A"}` + "\n"
+	r, err := read(strings.NewReader(events), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	r.printFailures(&b)
+	if got, want := strings.Count(b.String(), "\n"), 1+firstLines+1+lastLines; got != want {
+		t.Errorf("%d lines are shown, want %d", got, want)
+	}
+	if !strings.HasSuffix(b.String(), "the cause\n") {
+		t.Error("the last line is not shown")
+	}
+}
