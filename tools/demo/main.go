@@ -116,7 +116,7 @@ func (d *demo) fill(ctx context.Context) (sums, error) {
 		`create table orders (
 			id bigint primary key, customer text not null, amount numeric(12,2) not null, status text,
 			placed_at timestamptz not null, tags text[], details jsonb, ref uuid)`,
-		fmt.Sprintf(`insert into orders select g, 'customer-' || (g * 7919 %% 9973), ((g * 104729 %% 1000000)::numeric / 100)::numeric(12,2),
+		fmt.Sprintf(`insert into orders select g, 'customer-' || (g::bigint * 7919 %% 9973), ((g::bigint * 104729 %% 1000000)::numeric / 100)::numeric(12,2),
 			case when g %% 10 = 0 then null else (array['new','paid','sent','closed'])[1 + g %% 4] end,
 			timestamptz '2026-01-01 00:00:00Z' + g * interval '37 seconds', array['t' || g %% 5, null],
 			jsonb_build_object('n', g, 'gift', g %% 3 = 0), md5(g::text)::uuid
