@@ -188,7 +188,7 @@ func TestPackageCommentsNameTheirLayer(t *testing.T) {
 			continue
 		}
 		seen++
-		if !strings.Contains(packageComments(t, dir), "Layer: ") {
+		if !strings.Contains(strings.Join(strings.Fields(packageComments(t, dir)), " "), "Layer: ") {
 			t.Errorf("%s: the package comment does not name its layer (ADR-0003)", path)
 		}
 	}

@@ -173,7 +173,7 @@ func (o *validateOptions) targetOf(e exportconfig.Export, date time.Time) (targe
 }
 
 func (t target) verify(ctx context.Context, depth verify.Depth) (verify.Result, error) {
-	root, err := wiring.Destinations().Open(ctx, t.root)
+	root, err := wiring.ReadOnlyDestinations().Open(ctx, t.root)
 	if err != nil {
 		return verify.Result{}, err
 	}

@@ -33,20 +33,39 @@ import (
 // a bucket in this process looks (architecture §9.3).
 func Destinations() destination.Opener { return &destinations{probe: true} }
 
+// ReadOnlyDestinations opens the same stores without looking, for those that
+// write nothing and may not be allowed to.
+func ReadOnlyDestinations() destination.Opener { return &destinations{} }
+
 // Formats are the part formats by the config's name.
 func Formats() map[string]partfile.Format {
 	return map[string]partfile.Format{"parquet": parquet.Format}
 }
 
 // Sources opens every kind of source that this version reads. Secrets are
-// resolved for every connection.
+// resolved for every connection. A secret that is asked for again by one source
+// was refused by the database: then it is read anew, as it may have been
+// rotated since it was kept (SEC-08).
 func Sources(r *secrets.Resolver) source.Opener {
 	return source.OpenerFunc(func(ctx context.Context, cfg exportconfig.Source) (source.Source, error) {
 		if cfg.Type != postgres.Engine {
 			return nil, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SOURCE_UNSUPPORTED", "source type %q is not supported by this version", cfg.Type)
 		}
-		return postgres.Open(ctx, cfg, r.Resolve)
+		return postgres.Open(ctx, cfg, rereading(r))
 	})
+}
+
+// rereading resolves references and forgets what was kept when one is asked for
+// again.
+func rereading(r *secrets.Resolver) postgres.Resolve {
+	asked := map[string]bool{}
+	return func(ctx context.Context, ref string) (string, error) {
+		if asked[ref] {
+			r.Forget()
+		}
+		asked[ref] = true
+		return r.Resolve(ctx, ref)
+	}
 }
 
 // LoadConfigFile reads a config from disk. Exports without a problem come with
