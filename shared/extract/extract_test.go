@@ -1,0 +1,187 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lapstrake/lapstrake/shared/chunkplan"
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination/memory"
+	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/keyspace"
+	"github.com/lapstrake/lapstrake/shared/partfile"
+	"github.com/lapstrake/lapstrake/shared/rowbatch"
+	"github.com/lapstrake/lapstrake/shared/rowtype"
+	"github.com/lapstrake/lapstrake/shared/source"
+)
+
+var start = time.Date(2126, 11, 29, 12, 0, 0, 0, time.UTC)
+
+// rows is a source with the keys 1 to n, each as often as groups says, that
+// takes a second a batch.
+type rows struct {
+	n, group, batch int
+	now             time.Time
+	fails           error
+	at              int
+	out             *rowbatch.Batch
+}
+
+func (r *rows) Now() time.Time                       { return r.now }
+func (r *rows) After(time.Duration) <-chan time.Time { return nil }
+
+func (r *rows) Read(_ context.Context, spec source.ReadSpec) (source.Reader, error) {
+	r.out = rowbatch.New(spec.Columns)
+	return r, nil
+}
+
+func (r *rows) key(i int) int { return i/r.group + 1 }
+
+func (r *rows) Next(context.Context) (*rowbatch.Batch, error) {
+	r.now = r.now.Add(time.Second)
+	r.out.Reset()
+	for r.out.Rows < r.batch && r.at < r.n {
+		r.out.Columns[0].AppendInt64(int64(r.key(r.at)))
+		r.out.Rows++
+		r.at++
+	}
+	switch {
+	case r.out.Rows > 0:
+		return r.out, nil
+	case r.fails != nil:
+		return nil, r.fails
+	}
+	return nil, io.EOF
+}
+
+// Cut keeps whole groups: the last key of a batch may go on in the next one.
+func (r *rows) Cut() (int, keyspace.Key) {
+	keys := r.out.Columns[0].I64
+	n := len(keys)
+	if r.group > 1 {
+		for n > 0 && keys[n-1] == keys[len(keys)-1] {
+			n--
+		}
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	return n, keyspace.Key{strconv.FormatInt(keys[n-1], 10)}
+}
+
+func (r *rows) Position() string { return "0/1" }
+
+func (r *rows) Close(context.Context) error { return nil }
+
+type src struct {
+	source.Source
+	*rows
+}
+
+func (s src) Read(ctx context.Context, spec source.ReadSpec) (source.Reader, error) {
+	return s.rows.Read(ctx, spec)
+}
+
+func (s src) Close(context.Context) error { return nil }
+
+// lines writes one key a line.
+type lines struct{ body strings.Builder }
+
+func (lines) Check(partfile.Options) error                  { return nil }
+func (lines) New(partfile.Options) (partfile.Writer, error) { return &lines{}, nil }
+func (l *lines) Size() int64                                { return int64(l.body.Len()) }
+func (l *lines) Rows() int64                                { return int64(strings.Count(l.body.String(), "\n")) }
+func (l *lines) Append(b *rowbatch.Batch) error {
+	for _, v := range b.Columns[0].I64 {
+		fmt.Fprintln(&l.body, v)
+	}
+	return nil
+}
+
+func (l *lines) Close() (partfile.Part, error) {
+	body := []byte(l.body.String())
+	return partfile.Part{Body: body, Rows: l.Rows(), Fingerprint: contract.FingerprintOf(body)}, nil
+}
+
+func job(r *rows, store *memory.Store, partBytes int64) Job {
+	r.now = start
+	return Job{
+		Plan: chunkplan.Plan{
+			RunID: "r1", Export: exportconfig.Export{Format: "csv", PartBytes: partBytes}, Splittable: true, Unique: r.group == 1,
+			Columns: []rowtype.Column{{Name: "id", Type: rowtype.Type{Kind: rowtype.Int64}}}, Key: []keyspace.Column{{Name: "id", Native: "bigint"}},
+		},
+		Task: "000000", Naming: contract.PartNaming{Generation: 1, Plain: true, Ext: "csv"},
+		Source: src{rows: r}, Prefix: store, Format: &lines{}, Clock: r,
+	}
+}
+
+func TestPartsRotateAtTheirSize(t *testing.T) {
+	store := memory.New("memory://b", memory.LikeS3)
+	out, err := Run(t.Context(), job(&rows{n: 100, group: 1, batch: 10}, store, 50))
+	if err != nil || out.Rest != nil || out.Result.Rows != 100 || out.Result.ReadPosition != "0/1" {
+		t.Fatalf("%+v (%v)", out, err)
+	}
+	if n := len(out.Result.Parts); n < 4 || out.Result.Parts[1].Path != "part-000001-002.csv" {
+		t.Fatalf("%d parts: %+v", n, out.Result.Parts)
+	}
+}
+
+func TestRangeWithoutRowsHasNoPart(t *testing.T) {
+	store := memory.New("memory://b", memory.LikeS3)
+	out, err := Run(t.Context(), job(&rows{n: 0, group: 1, batch: 10}, store, 50))
+	if err != nil || len(out.Result.Parts) != 0 || out.Rest != nil {
+		t.Fatalf("%+v (%v)", out, err)
+	}
+}
+
+// Near the deadline the rest goes to a child, cut between two keys whatever the
+// batches are (§3.2).
+func TestSplitNearTheDeadline(t *testing.T) {
+	for group := 1; group <= 7; group++ {
+		for batch := group; batch <= 9; batch++ { // a batch that is one group can end nowhere
+			if group > 1 && batch == group {
+				continue
+			}
+			store := memory.New("memory://b", memory.LikeS3)
+			r := &rows{n: 200, group: group, batch: batch}
+			j := job(r, store, 1<<20)
+			j.Deadline = start.Add(24 * time.Second)
+			out, err := Run(t.Context(), j)
+			if err != nil || out.Rest == nil {
+				t.Fatalf("groups of %d, batches of %d: %+v (%v)", group, batch, out, err)
+			}
+			last, _ := strconv.Atoi(out.Done.UpTo[0])
+			if want := int64(last * group); out.Result.Rows != want {
+				t.Fatalf("groups of %d, batches of %d: %d rows up to key %d, want %d", group, batch, out.Result.Rows, last, want)
+			}
+			if err := keyspace.Tiles(keyspace.Range{}, []keyspace.Range{out.Done, *out.Rest}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestTaskWithoutAKeyFailsAtItsDeadline(t *testing.T) {
+	j := job(&rows{n: 1000, group: 1, batch: 1}, memory.New("memory://b", memory.LikeS3), 1<<20)
+	j.Plan.Splittable = false
+	j.Deadline = start.Add(24 * time.Second)
+	if _, err := Run(t.Context(), j); fault.CodeOf(err) != "LAPSTRAKE_RUN_DEADLINE" {
+		t.Fatalf("error %v, want LAPSTRAKE_RUN_DEADLINE", err)
+	}
+}
+
+// A read that breaks delivers nothing, however many rows came before (OPS-01).
+func TestBrokenReadDeliversNothing(t *testing.T) {
+	broken := errors.New("connection reset")
+	out, err := Run(t.Context(), job(&rows{n: 25, group: 1, batch: 10, fails: broken}, memory.New("memory://b", memory.LikeS3), 20))
+	if !errors.Is(err, broken) || out.Result.Rows != 0 || len(out.Result.Parts) != 0 {
+		t.Fatalf("%+v (%v)", out, err)
+	}
+}
