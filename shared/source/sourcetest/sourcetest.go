@@ -65,8 +65,9 @@ func Run(t *testing.T, f Fixture) {
 	t.Run("a reader may be closed early", func(t *testing.T) { closes(t, f) })
 }
 
-// numbers is a table with a unique key and one column that repeats and has
-// NULLs: id 1 to n, k = id/3 with every fifth NULL, v some text.
+// numbers is a table with a unique key and two columns that have NULLs, in
+// different rows: id 1 to n, k = id/3 with every fifth NULL, v some text with
+// every seventh NULL.
 func numbers(t *testing.T, f Fixture, name string, n int) source.Relation {
 	t.Helper()
 	rel := f.Create(t, Table{
@@ -78,7 +79,10 @@ func numbers(t *testing.T, f Fixture, name string, n int) source.Relation {
 	for i := 1; i <= n; i++ {
 		row := []any{int64(i), int64(i / 3), fmt.Sprintf("value %d", i)}
 		if i%5 == 0 {
-			row[1], row[2] = nil, nil
+			row[1] = nil
+		}
+		if i%7 == 0 {
+			row[2] = nil
 		}
 		rows = append(rows, row)
 	}
