@@ -88,14 +88,19 @@ func appendValue(r *rand.Rand, v *rowbatch.Vector, row int, notNull bool) {
 			appendValue(r, v.Items, row+item, false)
 		}
 		v.EndList()
+	case rowtype.JSON:
+		v.AppendBytes([]byte(documents[r.IntN(len(documents))]))
 	default:
 		v.AppendBytes([]byte(extremeOr(row, texts, func() string { return words[r.IntN(len(words))] })))
 	}
 }
 
 var (
-	texts = []string{"", "x", `a"b`, "a,b", "line\nbreak", "cr\r\nlf", "tab\t", " leading", `\.`, "=1+1", "ünïcødé \U0001F980", "NULL", "'", "\u2028"}
-	words = []string{"alpha", "beta", `{"k": 9007199254740993}`, "P1Y2M3DT4H5M6.000001S", "delta,echo", "", "foxtrot", "the same text many times"}
+	texts     = []string{"", "x", `a"b`, "a,b", "line\nbreak", "cr\r\nlf", "tab\t", " leading", `\.`, "=1+1", "ünïcødé \U0001F980", "NULL", "'", "\u2028"}
+	documents = []string{
+		`{"k":"<a>&","n":9007199254740993}`, `{"a": 1.50, "a": 2}`, `[]`, `null`, `"\u2028 ünïcødé"`, `{"nested": {"list": [1, "two", null]}}`, `1e400`, "{\n}",
+	}
+	words = []string{"alpha", "beta", "P1Y2M3DT4H5M6.000001S", "delta,echo", "", "foxtrot", "the same text many times"}
 )
 
 func extremeOr[T any](row int, extremes []T, otherwise func() T) T {

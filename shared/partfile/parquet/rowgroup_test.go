@@ -1,0 +1,134 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/partfile"
+	"github.com/lapstrake/lapstrake/shared/rowbatch"
+	"github.com/lapstrake/lapstrake/shared/rowbatch/rowbatchtest"
+	"github.com/lapstrake/lapstrake/shared/rowtype"
+)
+
+func groupRows(t *testing.T, body []byte) []int64 {
+	t.Helper()
+	m := open(t, body).MetaData()
+	var rows []int64
+	for i := range m.NumRowGroups() {
+		rows = append(rows, m.RowGroup(i).NumRows())
+	}
+	return rows
+}
+
+func TestRowGroupsEndAtTheirLimits(t *testing.T) {
+	columns := []rowtype.Column{{Name: "c", Type: rowtype.Type{Kind: rowtype.Text}}}
+	texts := func(lengths ...int) *rowbatch.Batch {
+		b := rowbatch.New(columns)
+		for _, n := range lengths {
+			b.Columns[0].AppendBytes(bytes.Repeat([]byte("x"), n))
+			b.Rows++
+		}
+		return b
+	}
+	for _, tc := range []struct {
+		name  string
+		rows  int64
+		bytes int64
+		in    *rowbatch.Batch
+		want  []int64
+	}{
+		{"by rows", 2, 0, texts(1, 1, 1, 1, 1), []int64{2, 2, 1}},
+		{"by rows, all full", 2, 0, texts(1, 1, 1, 1), []int64{2, 2}},
+		{"by bytes, four of them a row for its offset", 0, 100, texts(46, 46, 46, 47, 46), []int64{2, 1, 1, 1}},
+		{"a row above the limit alone, and nothing of it lost", 0, 100, texts(10, 1000, 10, 10), []int64{1, 1, 2}},
+		{"the first row above the limit", 0, 100, texts(1000, 10), []int64{1, 1}},
+		{"defaults", 0, 0, texts(1000, 10), []int64{2}},
+	} {
+		o := partfile.Options{Columns: columns, Compression: "none", RowGroupRows: tc.rows, RowGroupBytes: tc.bytes}
+		body := write(t, o, tc.in)
+		if diff := cmp.Diff(tc.want, groupRows(t, body)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tc.name, diff)
+		}
+		if diff := rowbatchtest.Diff(tc.in, readArrow(t, body, columns)); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+	}
+}
+
+// Dictionaries overflow, pages fill up and lists are longer than a span.
+func TestLargeColumnChunks(t *testing.T) {
+	items := rowtype.Type{Kind: rowtype.Int64}
+	columns := []rowtype.Column{
+		{Name: "unique number", Type: rowtype.Type{Kind: rowtype.Int64}},
+		{Name: "unique text", Type: rowtype.Type{Kind: rowtype.Text}},
+		{Name: "few texts", Type: rowtype.Type{Kind: rowtype.Text}},
+		{Name: "noise", Type: rowtype.Type{Kind: rowtype.UUID}},
+		{Name: "long list", Type: rowtype.Type{Kind: rowtype.List, Elem: &items}},
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	b := rowbatch.New(columns)
+	for i := range 300_000 {
+		b.Columns[0].AppendInt64(int64(i) * 7919)
+		b.Columns[1].AppendBytes(fmt.Appendf(nil, "row number %d", i))
+		if i%5 == 0 {
+			b.Columns[2].AppendNull()
+		} else {
+			b.Columns[2].AppendBytes(fmt.Appendf(nil, "text %d", i%17))
+		}
+		var id [16]byte
+		for j := range id {
+			id[j] = byte(r.Uint32())
+		}
+		b.Columns[3].AppendBytes(id[:])
+		if i%60_000 == 0 {
+			for j := range 3*spanLevels + i/100 {
+				b.Columns[4].Items.AppendInt64(r.Int64N(int64(j + 1)))
+			}
+		}
+		b.Columns[4].EndList()
+		b.Rows++
+	}
+	for _, compression := range []string{"zstd", "none"} {
+		body := write(t, partfile.Options{Columns: columns, Compression: compression}, b)
+		if diff := rowbatchtest.Diff(b, readArrow(t, body, columns)); diff != "" {
+			t.Errorf("%s: %s", compression, diff)
+		}
+		if n := len(groupRows(t, body)); n != 1 {
+			t.Errorf("%s: %d row groups", compression, n)
+		}
+	}
+}
+
+// A part is the same in every release, on every machine, until somebody
+// decides otherwise: the fingerprint of equal rows tells a reader that it has
+// them already. A new version of a library that writes other bytes is such a
+// decision.
+func TestBytesOfAPartAreStable(t *testing.T) {
+	for compression, want := range map[string]contract.Fingerprint{"none": "xxh3:dd855cad8adb4be3", "zstd": "xxh3:6f2499f91d3173c9"} {
+		o := partfile.Options{Columns: rowbatchtest.UpstreamColumns(), Compression: compression, RowGroupRows: 1000}
+		if got := contract.FingerprintOf(write(t, o, rowbatchtest.UpstreamRows(1, 2600))); got != want {
+			t.Errorf("%s: %s, earlier %s", compression, got, want)
+		}
+	}
+}
+
+// I1: the footer decides, not the writer's own count.
+func TestAPartThatLostRowsIsNotReturned(t *testing.T) {
+	o := partfile.Options{Columns: rowbatchtest.UpstreamColumns(), Compression: "zstd"}
+	w, err := newWriter(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(rowbatchtest.UpstreamRows(1, 10)); err != nil {
+		t.Fatal(err)
+	}
+	w.open.Truncate(9)
+	if part, err := w.Close(); fault.CodeOf(err) != "LAPSTRAKE_INTERNAL_PART_ROW_COUNT" || part.Body != nil {
+		t.Fatalf("%v, with a body of %d bytes", err, len(part.Body))
+	}
+}

@@ -1,0 +1,128 @@
+"""Reads Parquet files with pyarrow and DuckDB and compares every value.
+
+    readers.py expected.json file.parquet... --same ours.parquet theirs.parquet
+
+expected.json lists the columns: name, type and values, in the form that
+canonical() gives them here. The exit status is 1 if any value differs.
+"""
+
+import decimal
+import json
+import struct
+import sys
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+EXACT = decimal.Context(prec=200)
+
+failures = 0
+
+
+def fail(*message):
+    global failures
+    failures += 1
+    print("DIFFERENT:", *message)
+
+
+def canonical(array):
+    """The values of an Arrow array as text that says exactly what they are."""
+    t = array.type
+    if isinstance(t, pa.BaseExtensionType):
+        return canonical(array.storage)
+    if pa.types.is_list(t):
+        items, offsets = canonical(array.values), array.offsets.to_pylist()
+        return [items[offsets[i]:offsets[i + 1]] if array[i].is_valid else None for i in range(len(array))]
+    if pa.types.is_boolean(t):
+        return [None if x is None else str(x).lower() for x in array.to_pylist()]
+    if pa.types.is_integer(t):
+        return [None if x is None else str(x) for x in array.to_pylist()]
+    if pa.types.is_date32(t):
+        return canonical(array.cast(pa.int32()))
+    if pa.types.is_timestamp(t) or pa.types.is_time64(t):
+        return canonical(array.cast(pa.int64()))
+    if pa.types.is_floating(t):
+        form = ">f" if t.bit_width == 32 else ">d"
+        return [None if x is None else "nan" if x != x else struct.pack(form, x).hex() for x in array.to_pylist()]
+    if pa.types.is_decimal(t):
+        return [None if x is None else str(int(x.scaleb(t.scale, EXACT))) for x in array.to_pylist()]
+    if pa.types.is_binary(t) or pa.types.is_fixed_size_binary(t):
+        return [None if x is None else x.hex() for x in array.to_pylist()]
+    return array.to_pylist()
+
+
+def column(table, i):
+    return table.column(i).combine_chunks() if table.column(i).num_chunks != 1 else table.column(i).chunk(0)
+
+
+def by_pyarrow(path):
+    return pq.read_table(path)
+
+
+def by_duckdb(path):
+    db = duckdb.connect()
+    db.sql("set TimeZone = 'UTC'")
+    return db.sql(f"select * from read_parquet('{path}')").to_arrow_table()
+
+
+def lossy_in_duckdb(t):
+    """DuckDB has no decimals of more than 38 digits and reads them as doubles."""
+    name = t.removeprefix("list<").removesuffix(">")
+    return name.startswith("decimal(") and int(name[8:].split(",")[0]) > 38
+
+
+def check(path, expected):
+    for reader, read in (("pyarrow", by_pyarrow), ("duckdb", by_duckdb)):
+        table = read(path)
+        compared = 0
+        if table.column_names != [c["name"] for c in expected]:
+            fail(reader, path, "columns", table.column_names)
+            continue
+        for i, c in enumerate(expected):
+            if reader == "duckdb" and lossy_in_duckdb(c["type"]):
+                continue
+            got = [undash(x) for x in canonical(column(table, i))] if "uuid" in c["type"] else canonical(column(table, i))
+            if len(got) != len(c["values"]):
+                fail(reader, path, c["name"], len(got), "values, want", len(c["values"]))
+            for row, (want, value) in enumerate(zip(c["values"], got)):
+                if want != value:
+                    fail(reader, path, c["name"], "row", row, "is", value, "want", want)
+                    break
+            compared += len(got)
+        print(f"{reader}: {path.rsplit('/', 1)[-1]}: {compared} values")
+
+
+def undash(x):
+    """DuckDB hands UUIDs on as text."""
+    if isinstance(x, list):
+        return [undash(y) for y in x]
+    return None if x is None else x.replace("-", "")
+
+
+def same(ours, theirs):
+    for reader, read in (("pyarrow", by_pyarrow), ("duckdb", by_duckdb)):
+        a, b = read(ours), read(theirs)
+        if a.num_rows != b.num_rows or a.column_names != b.column_names:
+            fail(reader, "shape of", ours, "and", theirs)
+            continue
+        for i, name in enumerate(a.column_names):
+            kinds = [str(t.column(i).type).replace("item:", "element:") for t in (a, b)]
+            if kinds[0] != kinds[1]:
+                fail(reader, name, "is", kinds[0], "and in theirs", kinds[1])
+            if canonical(column(a, i)) != canonical(column(b, i)):
+                fail(reader, name, "has other values than theirs")
+        print(f"{reader}: {a.num_rows} rows like the upstream's")
+
+
+def main(args):
+    with open(args[0], encoding="utf-8") as f:
+        expected = json.load(f)
+    at = args.index("--same")
+    for path in args[1:at]:
+        check(path, expected)
+    same(*args[at + 1:])
+    return 1 if failures else 0
+
+
+sys.exit(main(sys.argv[1:]))
