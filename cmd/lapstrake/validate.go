@@ -188,7 +188,7 @@ func (v validation) text(w io.Writer) {
 		switch {
 		case r.LegacyRun:
 			status = "legacy_run"
-		case !r.ManifestFound && r.Passed == false && len(r.Failures) == 0:
+		case !r.ManifestFound && !r.Passed && len(r.Failures) == 0:
 			status = "NO MANIFEST"
 		case r.Passed:
 			status = "PASSED"
