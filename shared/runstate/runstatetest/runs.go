@@ -57,11 +57,12 @@ type runOperation struct {
 	change func(*runstate.Run)
 }
 
-func testRunOperations(t *testing.T, table runstate.Table) {
-	f := newFixture(t, table)
-	for _, op := range runOperations(table.FaninK()) {
+// testRunOperations gives each operation a table of its own, so that the list
+// of active runs stays short.
+func testRunOperations(t *testing.T, open func(*testing.T) runstate.Table) {
+	for _, op := range runOperations(open(t).FaninK()) {
 		t.Run(op.name, func(t *testing.T) {
-			f := f.in(t)
+			f := newFixture(t, open(t))
 			for _, state := range runStates {
 				checkRunOperation(t, f, op, state.name, state.make(f))
 			}
@@ -204,9 +205,11 @@ func runOperations(faninK int) []runOperation {
 		named("T5 with the generation", startAt(gen, "planning")),
 		named("T5 with a lower generation", startAt(gen-1)),
 		named("T5 with a higher generation", startAt(gen+1)),
+		named("T5 with generation 0", startAt(0)),
 		named("T13 with the generation", finalizeAt(gen, "running", "finalizing")),
 		named("T13 with a lower generation", finalizeAt(gen-1)),
 		named("T13 with a higher generation", finalizeAt(gen+1)),
+		named("T13 with generation 0", finalizeAt(0)),
 		named("T14 with the generation", succeedAt(gen, false, "finalizing")),
 		named("T14 with a lower generation", succeedAt(gen-1, false)),
 		named("T14 with a higher generation", succeedAt(gen+1, false)),

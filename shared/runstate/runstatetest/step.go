@@ -54,7 +54,7 @@ func (d drawer) gen() contract.Generation {
 	if d.m.run != nil {
 		g = max(g, d.m.run.gen)
 	}
-	return g + []contract.Generation{0, 0, 0, 0, 1, -1}[d.oneOf("generation", 6)]
+	return max(1, g+[]contract.Generation{0, 0, 0, 0, 1, -1}[d.oneOf("generation", 6)])
 }
 
 func (d drawer) task() contract.TaskID {

@@ -23,11 +23,11 @@ import (
 // and registers its clean-up with t. Two tasks a shard are best: then few tasks
 // make several shards.
 func Run(t *testing.T, open func(t *testing.T) runstate.Table) {
+	t.Run("every operation on a run in every state", func(t *testing.T) { testRunOperations(t, open) })
 	for _, tc := range []struct {
 		name string
 		test func(*testing.T, runstate.Table)
 	}{
-		{"every operation on a run in every state", testRunOperations},
 		{"every operation on a chunk in every state", testChunkOperations},
 		{"a split needs its run, its lease and its leaf", testSplit},
 		{"a repair needs its run and a chunk that is not repaired", testRepair},

@@ -55,7 +55,12 @@ func Milli(t time.Time) time.Time {
 // expired reports whether a lease has run out at now. One that is absent has.
 func expired(lease, now time.Time) bool { return lease.Before(Milli(now)) }
 
-func allows(g, wanted contract.Generation) bool { return g == 0 || g == wanted }
+// at reports whether a run is at generation g. One that has none yet is at none,
+// not even at 0.
+func at(r *runstate.Run, g contract.Generation) bool { return r != nil && r.Gen == g && g != 0 }
+
+// allows reports whether a run is at generation g or has none yet.
+func allows(r *runstate.Run, g contract.Generation) bool { return r.Gen == 0 || r.Gen == g }
 
 func runRefused(op string, found *runstate.Run) (runstate.Run, error) {
 	return runstate.Run{}, &runstate.ConditionError{Op: op, Run: found}

@@ -34,7 +34,7 @@ func RepairTask(of runstate.Chunk, g contract.Generation, maxAttempts int, now t
 
 // Split is T9.
 func Split(found Family, s runstate.SplitRequest) (Family, error) {
-	runHolds := found.Run != nil && found.Run.Gen == s.Gen
+	runHolds := at(found.Run, s.Gen)
 	chunkHolds := held(found.Chunk, s.Lease.Token)
 	if err := found.refused(OpSplit, runHolds, chunkHolds); err != nil {
 		return Family{}, err
@@ -47,7 +47,7 @@ func Split(found Family, s runstate.SplitRequest) (Family, error) {
 
 // Repair is T18.
 func Repair(found Family, g contract.Generation, maxAttempts int, now time.Time) (Family, error) {
-	runHolds := found.Run != nil && found.Run.Gen == g &&
+	runHolds := at(found.Run, g) &&
 		(found.Run.Status == runstate.RunPlanning || found.Run.Status == runstate.RunRunning)
 	chunkHolds := found.Chunk != nil && found.Chunk.Status == runstate.ChunkCompleted && found.Chunk.Live()
 	if err := found.refused(OpRepair, runHolds, chunkHolds); err != nil {

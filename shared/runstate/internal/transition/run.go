@@ -34,7 +34,7 @@ func CreateRun(found *runstate.Run, r runstate.Run) (runstate.Run, error) {
 
 // RecordFence is T2.
 func RecordFence(found *runstate.Run, f runstate.FenceRecord) (runstate.Run, error) {
-	if found == nil || found.Status != runstate.RunPlanning || !allows(found.Gen, f.Gen) {
+	if found == nil || found.Status != runstate.RunPlanning || !allows(found, f.Gen) {
 		return runRefused(OpRecordFence, found)
 	}
 	r := *found
@@ -45,7 +45,7 @@ func RecordFence(found *runstate.Run, f runstate.FenceRecord) (runstate.Run, err
 
 // StartRun is T5.
 func StartRun(found *runstate.Run, s runstate.StartRecord) (runstate.Run, error) {
-	if found == nil || found.Status != runstate.RunPlanning || found.Gen != s.Gen {
+	if !at(found, s.Gen) || found.Status != runstate.RunPlanning {
 		return runRefused(OpStartRun, found)
 	}
 	r := *found
@@ -57,7 +57,7 @@ func StartRun(found *runstate.Run, s runstate.StartRecord) (runstate.Run, error)
 
 // BeginFinalize is T13.
 func BeginFinalize(found *runstate.Run, g contract.Generation, now time.Time) (runstate.Run, error) {
-	if found == nil || found.Gen != g || found.Status != runstate.RunRunning && found.Status != runstate.RunFinalizing {
+	if !at(found, g) || found.Status != runstate.RunRunning && found.Status != runstate.RunFinalizing {
 		return runRefused(OpBeginFinalize, found)
 	}
 	r := *found
@@ -71,7 +71,7 @@ func BeginFinalize(found *runstate.Run, g contract.Generation, now time.Time) (r
 // SucceedRun is T14. The error goes: whatever failed on the way, the run has
 // committed.
 func SucceedRun(found *runstate.Run, s runstate.SuccessRecord) (runstate.Run, error) {
-	holds := found != nil && found.Gen == s.Gen && found.Status == runstate.RunFinalizing
+	holds := at(found, s.Gen) && found.Status == runstate.RunFinalizing
 	if s.Adopted {
 		holds = found != nil && found.Status != runstate.RunSucceeded
 	}
@@ -87,7 +87,7 @@ func SucceedRun(found *runstate.Run, s runstate.SuccessRecord) (runstate.Run, er
 
 // FailRun is T15.
 func FailRun(found *runstate.Run, g contract.Generation, f fault.Failure, now time.Time) (runstate.Run, error) {
-	if found == nil || found.Status != runstate.RunPlanning && found.Status != runstate.RunRunning || !allows(found.Gen, g) {
+	if found == nil || found.Status != runstate.RunPlanning && found.Status != runstate.RunRunning || !allows(found, g) {
 		return runRefused(OpFailRun, found)
 	}
 	return ended(*found, runstate.RunFailed, f, now), nil
