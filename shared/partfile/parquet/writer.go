@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/partfile"
+	"github.com/lapstrake/lapstrake/shared/partfile/internal/pieces"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 )
@@ -24,7 +25,7 @@ type writer struct {
 	maxOpenRows  int
 	maxOpenBytes int64
 
-	sink    *sink
+	sink    *pieces.Buffer
 	file    *file.Writer
 	encode  encoder
 	fixed   int64 // bytes of the file that are there from the start
@@ -44,7 +45,7 @@ func newWriter(o partfile.Options) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{columns: o.Columns, open: rowbatch.New(o.Columns), sink: &sink{}, fixed: int64(len(*kv.FindValue("ARROW:schema")))}
+	w := &writer{columns: o.Columns, open: rowbatch.New(o.Columns), sink: &pieces.Buffer{}, fixed: int64(len(*kv.FindValue("ARROW:schema")))}
 	w.maxOpenRows, w.maxOpenBytes = rowGroupLimits(o)
 	w.file, err = file.NewParquetWriterWithError(w.sink, root, file.WithWriterProps(props), file.WithWriteMetadata(kv))
 	if err != nil {
@@ -59,10 +60,10 @@ func (w *writer) Rows() int64 { return w.rows }
 // row groups shrank, and in full in the first one.
 func (w *writer) Size() int64 {
 	open := w.openBytes
-	if w.encoded > w.sink.size {
-		open = int64(float64(open) * float64(w.sink.size) / float64(w.encoded))
+	if w.encoded > w.sink.Size() {
+		open = int64(float64(open) * float64(w.sink.Size()) / float64(w.encoded))
 	}
-	return w.fixed + w.sink.size + open
+	return w.fixed + w.sink.Size() + open
 }
 
 func (w *writer) Append(b *rowbatch.Batch) error {
@@ -161,7 +162,7 @@ func (w *writer) close() (partfile.Part, error) {
 	if err := w.file.Close(); err != nil {
 		return partfile.Part{}, fmt.Errorf("end parquet file: %w", err)
 	}
-	body := w.sink.join()
+	body := w.sink.Join()
 	rows, err := countRows(body)
 	if err != nil {
 		return partfile.Part{}, fault.Wrap(err, fault.Bug, "LAPSTRAKE_INTERNAL_PART_UNREADABLE", "the finished parquet file does not read back, nothing was stored")
