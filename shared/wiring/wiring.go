@@ -21,6 +21,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/notify"
 	"github.com/lapstrake/lapstrake/shared/partfile"
+	"github.com/lapstrake/lapstrake/shared/partfile/csv"
 	"github.com/lapstrake/lapstrake/shared/partfile/parquet"
 	"github.com/lapstrake/lapstrake/shared/secrets"
 	"github.com/lapstrake/lapstrake/shared/source"
@@ -39,7 +40,7 @@ func ReadOnlyDestinations() destination.Opener { return &destinations{} }
 
 // Formats are the part formats by the config's name.
 func Formats() map[string]partfile.Format {
-	return map[string]partfile.Format{"parquet": parquet.Format}
+	return map[string]partfile.Format{"parquet": parquet.Format, "csv": csv.Format}
 }
 
 // Sources opens every kind of source that this version reads. Secrets are
