@@ -1,81 +1,113 @@
-// Package telemetry is how the functions speak of themselves: structured logs
-// in which no secret stands. Layer: L4 (observability).
 package telemetry
 
 import (
-	"context"
-	"fmt"
-	"io"
-	"log/slog"
 	"regexp"
+	"strings"
 )
 
-// Everything that is printed goes through these: the user information of a URL,
-// and the value of a password in a key=value text or a query string. A URL's
-// user information ends at the last "@" before its path, since passwords hold
-// "@" unescaped in the wild.
-var (
-	userInfo = regexp.MustCompile(`\b([a-zA-Z][a-zA-Z0-9+.-]*)://[^\s/?#'"` + "`" + `<>]*@`)
-	keyValue = regexp.MustCompile(`(?i)\b(password|passwd|pwd|secret|token)(\s*[=:]\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s&,;'"]+)`)
+const (
+	hidden     = "***"
+	hiddenUser = "REDACTED"
 )
 
-// Redact hides what looks like a secret in s.
+// Redact hides what is, or looks like, a secret in s: the user information of
+// URLs and DSNs, the values of passwords and the like in key=value, JSON and
+// query form, authorization headers, webhook addresses, and every value given
+// to Hide. Where a text can be read in two ways it hides too much.
 func Redact(s string) string {
-	s = userInfo.ReplaceAllString(s, "$1://REDACTED@")
-	return keyValue.ReplaceAllString(s, "$1$2***")
-}
-
-// JSONLogger writes one JSON event a line, redacted.
-func JSONLogger(w io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(Redacting(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})))
-}
-
-// Redacting returns a handler that redacts messages and attributes before inner
-// sees them. Values of other kinds than text, errors and Stringers cannot hold
-// a secret of ours and pass as they are.
-func Redacting(inner slog.Handler) slog.Handler { return redacting{inner} }
-
-type redacting struct{ inner slog.Handler }
-
-func (h redacting) Enabled(ctx context.Context, l slog.Level) bool { return h.inner.Enabled(ctx, l) }
-
-func (h redacting) Handle(ctx context.Context, r slog.Record) error {
-	out := slog.NewRecord(r.Time, r.Level, Redact(r.Message), r.PC)
-	r.Attrs(func(a slog.Attr) bool {
-		out.AddAttrs(redactAttr(a))
-		return true
-	})
-	return h.inner.Handle(ctx, out)
-}
-
-func (h redacting) WithAttrs(attrs []slog.Attr) slog.Handler {
-	clean := make([]slog.Attr, len(attrs))
-	for i, a := range attrs {
-		clean[i] = redactAttr(a)
+	s = hideKnown(s)
+	if strings.Contains(s, "://") {
+		s = hideUserInfo(s)
+		s = webhook.ReplaceAllString(s, "${1}"+hidden)
 	}
-	return redacting{h.inner.WithAttrs(clean)}
+	if strings.Contains(s, "@") {
+		s = dsn.ReplaceAllStringFunc(s, hideDSN)
+	}
+	if strings.ContainsAny(s, "=:") {
+		s = authorization.ReplaceAllString(s, "${1}"+hidden)
+		s = hidePairs(s)
+	}
+	return s
 }
 
-func (h redacting) WithGroup(name string) slog.Handler { return redacting{h.inner.WithGroup(name)} }
+var (
+	// dsn is the MySQL driver's form, user:password@tcp(host:port)/db.
+	dsn = regexp.MustCompile("[^\\s\"'`]+@(tcp6?|unix|udp)\\(")
 
-func redactAttr(a slog.Attr) slog.Attr {
-	v := a.Value.Resolve()
-	switch v.Kind() {
-	case slog.KindString:
-		return slog.String(a.Key, Redact(v.String()))
-	case slog.KindGroup:
-		var inner []any
-		for _, g := range v.Group() {
-			inner = append(inner, redactAttr(g))
+	authorization = regexp.MustCompile(`(?i)(authorization\\?"?\s*[:=]\s*\\?["\[]*(?:bearer|basic|aws4-hmac-sha256)\s+)[^\r\n"]+`)
+
+	// webhook addresses are secrets by themselves.
+	webhook = regexp.MustCompile(`(https://hooks\.slack(?:-gov)?\.com/[a-z]+/)[^\s"'<>]+`)
+
+	scheme = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://`)
+
+	// hostList is an authority without user information.
+	hostList = regexp.MustCompile(`^(?:(?:\[[0-9A-Fa-f:.%a-z]*\]?|[A-Za-z0-9_.*{}$%-]*)(?::[0-9]+)?(?:,|$))*$`)
+)
+
+// Schemes whose rest is a name, not an address: it holds no user information,
+// and may hold anything else.
+var (
+	references = map[string]bool{"env": true, "file": true, "secretsmanager": true, "ssm": true, "gcpsm": true}
+	keyed      = map[string]bool{"s3": true, "gs": true, "gcs": true, "az": true, "abfss": true, "dynamodb": true, "memory": true}
+)
+
+func hideDSN(s string) string {
+	if strings.Contains(s, "://") {
+		return s // a URL, which has been dealt with
+	}
+	return hiddenUser + s[strings.LastIndexByte(s, '@'):]
+}
+
+// hideUserInfo replaces what stands between "://" and "@". Passwords hold "/",
+// "?", "#", "@", quotes and spaces unescaped in the wild, so the "@" that
+// counts is the last one that may belong to the URL.
+func hideUserInfo(s string) string {
+	var b strings.Builder
+	for {
+		at := scheme.FindStringIndex(s)
+		if at == nil {
+			b.WriteString(s)
+			return b.String()
 		}
-		return slog.Group(a.Key, inner...)
-	case slog.KindAny:
-		switch x := v.Any().(type) {
-		case error:
-			return slog.String(a.Key, Redact(x.Error()))
-		case fmt.Stringer:
-			return slog.String(a.Key, Redact(x.String()))
+		name := strings.ToLower(s[at[0] : at[1]-len("://")])
+		b.WriteString(s[:at[1]])
+		s = s[at[1]:]
+		if n := userInfo(name, s); n > 0 {
+			b.WriteString(hiddenUser)
+			s = s[n:]
 		}
 	}
-	return slog.Attr{Key: a.Key, Value: v}
+}
+
+// userInfo returns how many bytes at the start of s, which follows "scheme://",
+// are to be hidden.
+func userInfo(scheme, s string) int {
+	if references[scheme] {
+		return 0
+	}
+	end := endOf(s, " \t\r\n\"'`<>")
+	if keyed[scheme] {
+		return max(strings.LastIndexByte(authority(s[:end]), '@'), 0)
+	}
+	at := strings.LastIndexByte(s[:endOf(s, " \t\r\n")], '@') // whether or not there are quotes before it
+	if hostList.MatchString(authority(s[at+1 : max(end, at+1)])) {
+		return max(at, 0)
+	}
+	// What should be a host is the start of a password that a space cut in two.
+	if at := strings.LastIndexByte(s[:endOf(s, "\r\n")], '@'); at >= 0 {
+		return at
+	}
+	return end // or the end of the text cut it off
+}
+
+// authority returns the start of s in which hosts stand.
+func authority(s string) string { return s[:endOf(s, "/?#\\")] }
+
+// endOf returns the index of the first of chars in s, or its length.
+func endOf(s, chars string) int {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return i
+	}
+	return len(s)
 }
