@@ -63,6 +63,18 @@ func (d Dispatcher) SendFinalize(ctx context.Context, ref wire.RunRef) error {
 	return nil
 }
 
+// SendValidate asks for a verdict on a prefix below root.
+func (d Dispatcher) SendValidate(ctx context.Context, export contract.ExportName, root wire.Location, prefix string) error {
+	m, err := message(wire.ValidateTask{Version: wire.Version, Root: root, Prefix: prefix}, export)
+	if err != nil {
+		return err
+	}
+	if err := d.Queue.Send(ctx, wire.ValidateQueue, m); err != nil {
+		return fmt.Errorf("send the validation of export %q: %w", export, err)
+	}
+	return nil
+}
+
 // Completed passes on a task that has just been completed: the child of its
 // split, its place in the fan-in tree, and the finalization when it was the
 // last one.

@@ -84,8 +84,10 @@ func Handle(ctx context.Context, d Deps, t wire.Trigger) (wire.TriggerResult, er
 		return (&planner{Deps: d, trigger: t}).resume(ctx)
 	case wire.ActionSweep:
 		return Sweep(ctx, d)
+	case wire.ActionValidate:
+		return (&planner{Deps: d, trigger: t}).validate(ctx)
 	}
-	return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_ACTION_UNKNOWN", "action %q is not one of run, resume and sweep", t.Action)
+	return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_ACTION_UNKNOWN", "action %q is not one of run, resume, sweep and validate", t.Action)
 }
 
 // planner is one call of the handler for one run.
@@ -111,6 +113,25 @@ func (p *planner) dispatcher() dispatch.Dispatcher {
 
 func (p *planner) ender() runend.Ender {
 	return runend.Ender{Destinations: p.Destinations, State: p.State, Notifier: p.Notifier, Clock: p.Clock, IDs: p.IDs, Log: p.log}
+}
+
+// validate asks the validator for a verdict on the export's prefix as it is now.
+func (p *planner) validate(ctx context.Context) (wire.TriggerResult, error) {
+	if err := p.load(ctx); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	if exportconfig.RunScoped(p.export.PrefixTemplate) && p.trigger.RunID == "" {
+		return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_NO_RUN_ID", "the destination of export %q contains {run_id}: the trigger has to name a run", p.export.Name)
+	}
+	date := p.Clock.Now()
+	if p.trigger.ScheduledTime != nil {
+		date = p.trigger.ScheduledTime.Time
+	}
+	prefix := exportconfig.ResolvePrefix(p.export.PrefixTemplate, p.trigger.RunID, date)
+	if err := p.dispatcher().SendValidate(ctx, p.name(), p.export.Destination, prefix); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	return wire.TriggerResult{RunID: p.trigger.RunID, Status: wire.Started}, nil
 }
 
 // load reads the config and finds the export of the trigger.

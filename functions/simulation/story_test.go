@@ -319,3 +319,17 @@ func TestSkipEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A trigger may ask for a verdict without a run.
+func TestTriggerAsksForAVerdict(t *testing.T) {
+	w := newWorld(1, 0)
+	trigger := w.trigger(1)
+	trigger.Action = wire.ActionValidate
+	if answer, err := w.planner(t.Context(), trigger); err != nil || answer.Status != wire.Started {
+		t.Fatalf("%+v (%v)", answer, err)
+	}
+	pending := w.queues.Pending(wire.ValidateQueue)
+	if len(pending) != 1 || !strings.Contains(string(pending[0].Body), `"prefix":"out/"`) {
+		t.Fatalf("the validate queue holds %+v", pending)
+	}
+}

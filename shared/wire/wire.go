@@ -57,8 +57,6 @@ type RunRef struct {
 	Generation      contract.Generation  `json:"generation"`
 	PlanFingerprint contract.Fingerprint `json:"plan_fingerprint,omitempty"`
 	Root            Location             `json:"root"`
-	// TraceParent is the W3C trace context of the sender, if it had one.
-	TraceParent string `json:"traceparent,omitempty"`
 }
 
 // ChunkTask asks for one chunk. Its range is in the task's item and in the
