@@ -89,7 +89,7 @@ func Open(path string, o Options) (*Table, error) {
 		}
 		return nil, errors.Join(err, t.Close())
 	}
-	t.Table = transacted.Table{Store: store{db: db, k: k}, K: k}
+	t.Table = transacted.New(store{db: db, k: k}, k)
 	return t, nil
 }
 

@@ -31,7 +31,7 @@ func New() *Table { return NewSharded(runstate.DefaultFaninK) }
 func NewSharded(k int) *Table {
 	s := &store{k: k}
 	s.clear()
-	return &Table{Table: transacted.Table{Store: s, K: k}, items: s}
+	return &Table{Table: transacted.New(s, k), items: s}
 }
 
 // DropAll empties the table: the whole of it is lost.

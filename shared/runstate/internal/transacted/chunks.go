@@ -118,7 +118,7 @@ func (t Table) changeFamily(ctx context.Context, run contract.RunID, task, child
 		found.Run, errs[0] = items.Run(run)
 		found.Chunk, errs[1] = items.Chunk(run, task)
 		found.Child, errs[2] = items.Chunk(run, child)
-		found.Leaf, errs[3] = items.Fanin(run, runstate.ShardOf(task, t.K))
+		found.Leaf, errs[3] = items.Fanin(run, runstate.ShardOf(task, t.k))
 		err := errors.Join(errs[:]...)
 		if err != nil {
 			return err

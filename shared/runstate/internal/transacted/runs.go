@@ -12,16 +12,19 @@ import (
 	"github.com/lapstrake/lapstrake/shared/runstate/internal/transition"
 )
 
-// Table is a runstate.Table over Store. Tasks are kept in shards of K.
+// Table is a runstate.Table over a Store.
 type Table struct {
-	Store Store
-	K     int
+	store Store
+	k     int
 }
 
 var _ runstate.Table = Table{}
 
-// FaninK returns K.
-func (t Table) FaninK() int { return t.K }
+// New returns the table that s keeps, with k tasks in a shard.
+func New(s Store, k int) Table { return Table{store: s, k: k} }
+
+// FaninK returns how many tasks a shard holds.
+func (t Table) FaninK() int { return t.k }
 
 // changeRun is one conditional operation on a run. With it goes the ACTIVE
 // item: there while the run is not terminal.
@@ -58,14 +61,14 @@ func (t Table) update(ctx context.Context, fn func(Items) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return t.Store.Update(fn)
+	return t.store.Update(fn)
 }
 
 func (t Table) view(ctx context.Context, fn func(Items) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return t.Store.View(fn)
+	return t.store.View(fn)
 }
 
 // CreateRun is T1.
@@ -86,7 +89,7 @@ func (t Table) RecordFence(ctx context.Context, run contract.RunID, f runstate.F
 
 // StartRun is T5.
 func (t Table) StartRun(ctx context.Context, run contract.RunID, s runstate.StartRecord) (runstate.Run, error) {
-	if err := transition.CheckStart(s, t.K); err != nil {
+	if err := transition.CheckStart(s, t.k); err != nil {
 		return runstate.Run{}, err
 	}
 	return t.changeRun(ctx, run, func(found *runstate.Run) (runstate.Run, error) {
