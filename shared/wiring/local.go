@@ -24,6 +24,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/partfile"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/taskqueue"
 	"github.com/lapstrake/lapstrake/shared/taskqueue/inprocess"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
@@ -51,6 +52,10 @@ type Local struct {
 	// of the CLI.
 	Budget time.Duration
 
+	// Queue wraps the queues that the functions send to, for tests of what a
+	// real queue may do, such as delivering everything twice. nil wraps nothing.
+	Queue func(taskqueue.Queue) taskqueue.Queue
+
 	// Progress is told of every change of a chunk; nil tells nobody. It is
 	// called by several goroutines at once.
 	Progress func(runstate.Chunk)
@@ -71,7 +76,10 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrInterrupted.
 func (l *Local) Run(ctx context.Context, t wire.Trigger, workers int) (runstate.Run, error) {
 	queues := inprocess.New(l.Clock, inprocess.Settings{}, wire.ChunkQueue(l.Config.Source.Name), wire.FinalizeQueue, wire.ValidateQueue)
-	e := &execution{Local: l, queues: queues, state: observed{Table: l.State, tell: l.Progress}, workers: workers, changed: make(chan struct{}, 1)}
+	e := &execution{Local: l, queues: queues, sends: queues, state: observed{Table: l.State, tell: l.Progress}, workers: workers, changed: make(chan struct{}, 1)}
+	if l.Queue != nil {
+		e.sends = l.Queue(queues)
+	}
 	run, err := e.run(ctx, t)
 	if err != nil && errors.Is(context.Cause(ctx), ErrInterrupted) {
 		return e.interrupt(context.WithoutCancel(ctx), run)
@@ -83,6 +91,7 @@ func (l *Local) Run(ctx context.Context, t wire.Trigger, workers int) (runstate.
 type execution struct {
 	*Local
 	queues  *inprocess.Queues
+	sends   taskqueue.Queue // the queues, as the functions send to them
 	state   observed
 	workers int
 
@@ -170,7 +179,7 @@ func (e *execution) chunk(ctx context.Context, m wire.ChunkTask) (wire.Outcome, 
 		defer cancel()
 	}
 	out, err := chunk.Handle(ctx, chunk.Deps{
-		Destinations: e.Destinations, State: e.state, Queue: e.queues, Sources: e.sources(), Formats: e.Formats,
+		Destinations: e.Destinations, State: e.state, Queue: e.sends, Sources: e.sources(), Formats: e.Formats,
 		Clock: e.Clock, IDs: e.IDs, Log: e.Log, Worker: e.Worker, Lease: e.Lease, Heartbeat: e.Heartbeat,
 	}, m)
 	if err != nil && ctx.Err() == nil {
@@ -181,7 +190,7 @@ func (e *execution) chunk(ctx context.Context, m wire.ChunkTask) (wire.Outcome, 
 
 func (e *execution) finalize(ctx context.Context, m wire.FinalizeTask) (wire.Outcome, error) {
 	return finalizer.Handle(ctx, finalizer.Deps{
-		Destinations: e.Destinations, State: e.state, Queue: e.queues, Notifier: e.Notifier, Clock: e.Clock, IDs: e.IDs, Log: e.Log,
+		Destinations: e.Destinations, State: e.state, Queue: e.sends, Notifier: e.Notifier, Clock: e.Clock, IDs: e.IDs, Log: e.Log,
 	}, m)
 }
 
@@ -217,7 +226,7 @@ func (e *execution) planner() planner.Deps {
 	s := planner.DefaultSettings()
 	s.InlineSecrets, s.Budget, s.Lease = true, e.Budget, e.Lease
 	return planner.Deps{
-		Configs: parsedConfig{e.Config}, Destinations: e.Destinations, State: e.state, Queue: e.queues, Sources: e.sources(), Formats: e.Formats,
+		Configs: parsedConfig{e.Config}, Destinations: e.Destinations, State: e.state, Queue: e.sends, Sources: e.sources(), Formats: e.Formats,
 		Notifier: e.Notifier, Clock: e.Clock, IDs: e.IDs, Log: e.Log, Settings: s,
 	}
 }
