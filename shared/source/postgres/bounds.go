@@ -22,11 +22,10 @@ func (s *Source) IntegerBounds(ctx context.Context, rel source.Relation, key key
 		if err != nil {
 			return r, "", err
 		}
-		found, err := s.session.keyFor(ctx, r, []string{key.Name})
+		c, err := s.session.columnNamed(ctx, r, key.Name)
 		if err != nil {
 			return r, "", err
 		}
-		c := found[0]
 		if !c.postgres.BuiltIn || !integers[c.postgres.Name] {
 			return r, "", fault.New(fault.Permanent, "LAPSTRAKE_PLAN_CHUNK_KEY_TYPE", "column %s of %s is %s, and a range of integers would miss the values between them: "+
 				"take an integer column, or chunk_by_key for a unique one", sqltext.Postgres.Name(c.Name), r, c.Native)

@@ -117,13 +117,14 @@ func (s *session) fields(ctx context.Context, r relation) ([]field, error) {
 	}
 	// A NOT NULL that was added without a check of the rows (PostgreSQL 18) is
 	// not one. Tables that inherit may lack it, and a foreign table only
-	// promises it.
+	// promises it. A right that is unknown is one on a column that was dropped
+	// since the snapshot, which hold finds out.
 	rows, err := s.query(ctx, `
 select a.attname, a.attnum, a.atttypid, a.atttypmod,
        a.attnotnull and not exists (
          select from pg_catalog.pg_constraint k
          where k.conrelid = a.attrelid and k.contype = 'n' and not k.convalidated and k.conkey = array[a.attnum]),
-       pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'select'),
+       coalesce(pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'select'), true),
        coalesce((select c.collisdeterministic from pg_catalog.pg_collation c where c.oid = a.attcollation), true)
 from pg_catalog.pg_attribute a where a.attrelid = $1::oid and a.attnum > 0 and not a.attisdropped order by a.attnum`, fmt.Sprint(r.oid))
 	if err != nil {

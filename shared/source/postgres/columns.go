@@ -38,14 +38,10 @@ func (c column) selected() string {
 	return input(c.Name) + "::pg_catalog." + c.cast
 }
 
-// columns reads and maps the columns of a relation. All that cannot be
-// delivered is in one error.
-func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
+// resolved reads the columns of a relation without mapping them.
+func (s *session) resolved(ctx context.Context, r relation) ([]column, error) {
 	fields, err := s.fields(ctx, r)
 	if err != nil {
-		return nil, err
-	}
-	if err := checkFields(r, fields); err != nil {
 		return nil, err
 	}
 	known, err := s.types(ctx, fields)
@@ -53,23 +49,53 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 		return nil, err
 	}
 	columns := make([]column, len(fields))
-	var refused []string
 	for i, f := range fields {
 		base, t := known.resolve(f.typeOID, f.modifier)
-		m, err := mapping(t, r.Overrides[f.name])
+		columns[i] = column{
+			Column: rowtype.Column{Name: f.name, Native: t.Native()},
+			field:  f, base: base, elem: known[base].elem, postgres: t, spelled: known[base].spelled,
+		}
+	}
+	return columns, nil
+}
+
+// columns reads and maps the columns of a relation. All that cannot be
+// delivered is in one error.
+func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
+	columns, err := s.resolved(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkColumns(r, columns); err != nil {
+		return nil, err
+	}
+	var refused []string
+	for i := range columns {
+		c := &columns[i]
+		m, err := mapping(c.postgres, r.Overrides[c.Name])
 		if err != nil {
-			refused = append(refused, fmt.Sprintf("column %s: %v", sqltext.Postgres.Name(f.name), err))
+			refused = append(refused, fmt.Sprintf("column %s: %v", sqltext.Postgres.Name(c.Name), err))
 			continue
 		}
-		columns[i] = column{
-			Column: rowtype.Column{Name: f.name, Type: m.Type, Native: t.Native(), Fidelity: m.Fidelity, TextForm: m.TextForm},
-			field:  f, base: base, elem: known[base].elem, postgres: t, cast: m.Cast, spelled: known[base].spelled,
-		}
+		c.Type, c.Fidelity, c.TextForm, c.cast = m.Type, m.Fidelity, m.TextForm, m.Cast
 	}
 	if len(refused) > 0 {
 		return nil, fault.New(fault.Permanent, codeType, "%s has columns that cannot be delivered, nothing was read: %s", r, strings.Join(refused, "; "))
 	}
 	return columns, nil
+}
+
+// columnNamed finds one column of a relation, whatever the others are.
+func (s *session) columnNamed(ctx context.Context, r relation, name string) (column, error) {
+	columns, err := s.resolved(ctx, r)
+	if err != nil {
+		return column{}, err
+	}
+	at := slices.IndexFunc(columns, func(c column) bool { return c.Name == name })
+	if at < 0 {
+		return column{}, fault.New(fault.Permanent, codeColumnMissing, "%s has no column %s%s", r, sqltext.Postgres.Name(name), inOtherCase(name, columns))
+	}
+	return columns[at], nil
 }
 
 func mapping(t rowtype.PostgresType, override string) (rowtype.PostgresMapping, error) {
@@ -83,23 +109,23 @@ func mapping(t rowtype.PostgresType, override string) (rowtype.PostgresMapping, 
 	return t.Override(to)
 }
 
-// checkFields refuses what is wrong with the columns whatever their types are.
-func checkFields(r relation, fields []field) error {
-	if len(fields) == 0 {
+// checkColumns refuses what is wrong with the columns whatever their types are.
+func checkColumns(r relation, columns []column) error {
+	if len(columns) == 0 {
 		return fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_NO_COLUMNS", "%s has no columns", r)
 	}
-	names := make(map[string]bool, len(fields))
+	names := make(map[string]bool, len(columns))
 	var hidden []string
-	for _, f := range fields {
-		if names[f.name] {
-			return fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_COLUMN_TWICE", "%s has two columns named %s: give one of them another name with AS", r, sqltext.Postgres.Name(f.name))
+	for _, c := range columns {
+		if names[c.Name] {
+			return fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_COLUMN_TWICE", "%s has two columns named %s: give one of them another name with AS", r, sqltext.Postgres.Name(c.Name))
 		}
-		if !utf8.ValidString(f.name) {
-			return fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_COLUMN_NAME", "%s has a column whose name, %q, is not valid UTF-8: give it another name with AS in a query:", r, f.name)
+		if !utf8.ValidString(c.Name) {
+			return fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_COLUMN_NAME", "%s has a column whose name, %q, is not valid UTF-8: give it another name with AS in a query:", r, c.Name)
 		}
-		names[f.name] = true
-		if !f.readable {
-			hidden = append(hidden, f.name)
+		names[c.Name] = true
+		if !c.readable {
+			hidden = append(hidden, c.Name)
 		}
 	}
 	if len(hidden) > 0 {
@@ -107,17 +133,17 @@ func checkFields(r relation, fields []field) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Overrides)) {
 		if !names[name] {
-			return fault.New(fault.Usage, "LAPSTRAKE_CONFIG_COLUMN_UNKNOWN", "columns: names %s, which %s does not have%s", sqltext.Postgres.Name(name), r, inOtherCase(name, fields))
+			return fault.New(fault.Usage, "LAPSTRAKE_CONFIG_COLUMN_UNKNOWN", "columns: names %s, which %s does not have%s", sqltext.Postgres.Name(name), r, inOtherCase(name, columns))
 		}
 	}
 	return nil
 }
 
 // inOtherCase names the column that is spelled like name but for its case.
-func inOtherCase(name string, fields []field) string {
-	for _, f := range fields {
-		if strings.EqualFold(f.name, name) {
-			return "; there is " + sqltext.Postgres.Name(f.name)
+func inOtherCase(name string, columns []column) string {
+	for _, c := range columns {
+		if strings.EqualFold(c.Name, name) {
+			return "; there is " + sqltext.Postgres.Name(c.Name)
 		}
 	}
 	return ""

@@ -110,6 +110,7 @@ func TestTableReplacedWhileReadBegins(t *testing.T) {
 		{"a partition", "truncate p1; insert into p1 select g from generate_series(1, 7) g", s.table("parts"), 7},
 		{"swapped for another", "create table n (id int primary key); insert into n select g from generate_series(1, 7) g; alter table t rename to o; alter table n rename to t", s.table("t"), 7},
 		{"swapped for one whose key may be NULL", "alter table t rename to o; alter table loose rename to t", s.table("t"), -1},
+		{"a column dropped", "alter table t drop v", s.table("t"), -1},
 		{"a column swapped for another", "alter table t drop v; alter table t add v int default 9", s.table("t"), -1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

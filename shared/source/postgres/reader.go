@@ -181,7 +181,7 @@ func (r *reader) explainValue(at *rowError) error {
 	name := "a key column"
 	if at.column < len(r.columns) {
 		c := r.columns[at.column]
-		name = fmt.Sprintf("column %s (%s)", sqltext.Postgres.Name(c.Name), c.Native)
+		name = fmt.Sprintf("column %s (%s as %s)", sqltext.Postgres.Name(c.Name), c.Native, c.Type)
 	}
 	place := fmt.Sprintf("%s, %s, row %d of the range", r.relation, name, at.row)
 	var value *valueError
@@ -194,8 +194,11 @@ func (r *reader) explainValue(at *rowError) error {
 		if value.where != "" && at.column < len(r.columns) {
 			find = " Find such rows with: where " + fmt.Sprintf(value.where, sqltext.Postgres.Name(r.columns[at.column].Name)) + "."
 		}
-		return fault.New(fault.Refused, codeValue, "%s: %s, so it cannot be delivered exactly as %s; nothing of the range was delivered.%s "+
-			"Correct the rows, leave them out with a query:, or set the column to text under columns:", place, value.why, r.columns[at.column].Type, find)
+		ways := "Correct the rows, leave them out with a query:, or set the column to text under columns:"
+		if value == errUTF8 {
+			ways = "Correct the rows, or leave them out with a query:"
+		}
+		return fault.New(fault.Refused, codeValue, "%s: %s; it is not changed to fit, and nothing of the range was delivered.%s %s", place, value.why, find, ways)
 	}
 	return fault.New(fault.Retryable, codeStream, "%s: %v", place, at.err)
 }

@@ -3,11 +3,10 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lapstrake/lapstrake/shared/fault"
-	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
 // A transaction takes its snapshot with its first statement, and a table's
@@ -34,6 +33,10 @@ func (s *session) hold(ctx context.Context, r relation, columns []column) error 
 		names[i] = input(c.Name)
 	}
 	held, err := s.conn.Prepare(ctx, "", "select "+strings.Join(names, ", ")+" from "+r.from(), nil)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && (refused.Code == "42703" || refused.Code == "42P01") {
+		return errMoved // the catalog showed this column, or this table, a moment ago
+	}
 	if err != nil {
 		return err
 	}
@@ -96,24 +99,4 @@ func (s *Source) settledQuery(ctx context.Context, what string, build func() (re
 		}
 	}
 	return nil, movedTooOften(what)
-}
-
-// keyFor finds the columns of a key in a relation.
-func (s *session) keyFor(ctx context.Context, r relation, names []string) ([]column, error) {
-	columns, err := s.columns(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	key := make([]column, 0, len(names))
-	for _, name := range names {
-		for _, c := range columns {
-			if c.Name == name {
-				key = append(key, c)
-			}
-		}
-	}
-	if len(key) != len(names) {
-		return nil, fault.New(fault.Permanent, codeColumnMissing, "%s has no columns %s", r, fmt.Sprint(sqltext.Postgres.Names(names)))
-	}
-	return key, nil
 }

@@ -22,10 +22,6 @@ func (s *Source) SplitPoints(ctx context.Context, rel source.Relation, key []key
 	if n < 2 || len(key) == 0 || rel.Query != "" {
 		return nil, nil
 	}
-	names := make([]string, len(key))
-	for i, k := range key {
-		names[i] = k.Name
-	}
 	var points []keyspace.Key
 	err := s.session.transaction(ctx, "find where to cut "+label(rel), func() error {
 		r, err := s.session.find(ctx, rel)
@@ -35,9 +31,11 @@ func (s *Source) SplitPoints(ctx context.Context, rel source.Relation, key []key
 		if r.kind != "r" && r.kind != "p" && r.kind != "m" {
 			return nil
 		}
-		columns, err := s.session.keyFor(ctx, r, names)
-		if err != nil {
-			return err
+		columns := make([]column, len(key))
+		for i, k := range key {
+			if columns[i], err = s.session.columnNamed(ctx, r, k.Name); err != nil {
+				return err
+			}
 		}
 		if len(columns) == 1 && columns[0].postgres.Elem == nil {
 			bounds, err := s.session.histogram(ctx, r, columns[0])
