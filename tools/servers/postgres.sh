@@ -6,7 +6,7 @@
 . "$(dirname "$0")/common.sh"
 
 flavour=${2:-default}
-OLDEST=12 NEWEST=18 # the range that the project supports
+OLDEST=12 NEWEST=18 # the supported range: below 12 the catalogs lack what the driver asks
 server=postgres-$flavour major=$flavour variable=LAPSTRAKE_TEST_POSTGRES_${flavour//./_}_URL
 # shellcheck disable=SC2034 # variable is read by common.sh
 case $flavour in
