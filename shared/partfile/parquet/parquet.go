@@ -1,14 +1,15 @@
 // Package parquet writes parts as Parquet files. Layer: L2 (execution).
 //
 // A file is a function of its rows and options alone: not of how the rows were
-// cut into batches, of the machine, the time or the version of this program.
+// cut into batches, of the time or of the version of this program. Snappy has
+// other code on other processors, whose files may differ in their bytes.
 //
 // Memory: a writer holds one row group of values that are not encoded yet (at
 // most RowGroupBytes, or a single row if that is larger), the pages of the
-// column that is being encoded, and what is encoded so far. Close joins the
-// encoded pieces into one body and lets go of each piece as it is copied, so
-// with a memory limit set for the process no second copy of the part stands
-// beside the first for long.
+// column that is being encoded, and what is encoded so far. Close lets go of
+// the row group, then joins the encoded pieces into one body and lets go of
+// each piece as it is copied. So the most is the larger of (row group + part)
+// and twice the part, the latter only until the collector has run.
 package parquet
 
 import (

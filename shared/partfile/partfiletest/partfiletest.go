@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/partfile"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
@@ -104,10 +103,10 @@ func (s Subject) valuesComeBack(t *testing.T) {
 func (s Subject) deterministic(t *testing.T) {
 	small := s.Options
 	small.RowGroupRows, small.RowGroupBytes = 700, 200<<10
-	rows := rowbatchtest.Rows(s.Options.Columns, 6000, 3)
+	rows := rowbatchtest.Rows(s.Options.Columns, 3000, 3)
 	for name, o := range map[string]partfile.Options{"one row group": s.Options, "many row groups": small} {
 		want := s.Write(t, o, rows)
-		for _, sizes := range [][]int{{6000}, {1}, {1024}, {699, 1, 701}, {33, 4096}} {
+		for _, sizes := range [][]int{{3000}, {1}, {1024}, {699, 1, 701}, {33, 4096}} {
 			got := s.Write(t, o, cut(o.Columns, rows, sizes...)...)
 			if got.Fingerprint != want.Fingerprint {
 				t.Errorf("%s, batches of %v rows: %s, in one batch %s", name, sizes, got.Fingerprint, want.Fingerprint)
@@ -122,14 +121,9 @@ func (s Subject) deterministic(t *testing.T) {
 func (s Subject) identity(t *testing.T) {
 	rows := rowbatchtest.Rows(s.Options.Columns, 3000, 4)
 	part := s.Write(t, s.Options, rows)
-	want := partfile.Part{
-		Body: part.Body, Rows: 3000,
-		Fingerprint: contract.FingerprintOf(part.Body),
-		MD5:         contract.MD5Base64(part.Body),
-		CRC32C:      crc32.Checksum(part.Body, crc32.MakeTable(crc32.Castagnoli)),
-	}
-	if diff := cmp.Diff(want, part); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	if part.Rows != 3000 || part.Fingerprint != contract.FingerprintOf(part.Body) || part.MD5 != contract.MD5Base64(part.Body) ||
+		part.CRC32C != crc32.Checksum(part.Body, crc32.MakeTable(crc32.Castagnoli)) {
+		t.Errorf("%d rows, %s, MD5 %s, CRC32C %08x", part.Rows, part.Fingerprint, part.MD5, part.CRC32C)
 	}
 	if cap(part.Body) != len(part.Body) {
 		t.Errorf("the body of %d bytes holds on to %d", len(part.Body), cap(part.Body))
