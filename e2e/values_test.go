@@ -60,6 +60,28 @@ func TestEveryValueArrivesInParquet(t *testing.T) {
 	}
 }
 
+func TestEveryValueThatCSVHoldsArrivesInCSV(t *testing.T) {
+	testenv.Server(t, testenv.ReaderPython)
+	db := newDatabase(t)
+	createEveryType(t, db, 3000)
+	fit := slices.DeleteFunc(slices.Clone(everyType), func(c column) bool { return c.list || c.notCSV })
+	columns := slices.Concat(keys, fit)
+	names := strings.Join(namesOf(columns), ", ")
+	db.exec(t, "ALTER TABLE t RENAME TO everything; CREATE TABLE t AS SELECT "+names+" FROM everything; ALTER TABLE t ADD PRIMARY KEY (id), "+
+		"ALTER uid SET NOT NULL, ADD UNIQUE (uid), ALTER part_a SET NOT NULL, ALTER part_b SET NOT NULL, ADD UNIQUE (part_a, part_b); ANALYZE t")
+	want := sourceRows(t, db, "t", columns)
+	d := newDesk(t)
+	d.env["DATABASE_URL"] = db.url
+	d.write(t, "rivet.yaml", exportsOf("csv", fit, "table: t"))
+	d.must(t, "run", "--workers", "4")
+	for i, c := range cuts {
+		t.Run(c.name, func(t *testing.T) {
+			p := published(t, inFolder(t, filepath.Join(d.dir, "out/csv", fmt.Sprintf("cut%d", i))))
+			sameRows(t, want, normalized(t, p.rows(t, "csv", namesOf(columns)), columns))
+		})
+	}
+}
+
 func normalized(t *testing.T, rows []string, fromCSV []column) []string {
 	t.Helper()
 	for i, r := range rows {

@@ -225,6 +225,9 @@ func (e *execution) gaveUp(id contract.RunID) error {
 func (e *execution) planner() planner.Deps {
 	s := planner.DefaultSettings()
 	s.InlineSecrets, s.Budget, s.Lease = true, e.Budget, e.Lease
+	// This process renews its runs at every sweep, so a killed one is soon known
+	// to be dead and can be resumed elsewhere.
+	s.RunLease = e.Lease + 2*e.Sweep
 	return planner.Deps{
 		Configs: parsedConfig{e.Config}, Destinations: e.Destinations, State: e.state, Queue: e.sends, Sources: e.sources(), Formats: e.Formats,
 		Notifier: e.Notifier, Clock: e.Clock, IDs: e.IDs, Log: e.Log, Settings: s,
