@@ -7,6 +7,7 @@ package secrets
 
 import (
 	"context"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ func (f ProviderFunc) Read(ctx context.Context, rest string) (string, error) { r
 type Resolver struct {
 	clock     clock.Clock
 	providers map[string]Provider
+	found     []func(value string)
 
 	mu     sync.Mutex
 	cached map[string]entry
@@ -47,9 +49,10 @@ type entry struct {
 }
 
 // New returns a resolver of env:// and file:// references and those of the
-// given providers, by scheme.
-func New(c clock.Clock, more map[string]Provider) *Resolver {
-	r := &Resolver{clock: c, cached: make(map[string]entry), providers: map[string]Provider{
+// given providers, by scheme. found are told of every value that is read, so
+// that logs can hide it.
+func New(c clock.Clock, more map[string]Provider, found ...func(value string)) *Resolver {
+	r := &Resolver{clock: c, found: found, cached: make(map[string]entry), providers: map[string]Provider{
 		"env": ProviderFunc(readEnv), "file": ProviderFunc(readFile),
 	}}
 	for scheme, p := range more {
@@ -106,6 +109,9 @@ func (r *Resolver) one(ctx context.Context, ref string) (string, error) {
 	if value == "" {
 		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_EMPTY", "the secret %s is empty", ref)
 	}
+	for _, tell := range r.found {
+		tell(value)
+	}
 	if scheme != "env" && scheme != "file" {
 		r.mu.Lock()
 		r.cached[ref] = entry{value: value, until: r.clock.Now().Add(CacheTime)}
@@ -135,17 +141,24 @@ func readEnv(_ context.Context, name string) (string, error) {
 // maxFileBytes bounds a secret file: a whole disk is no secret.
 const maxFileBytes = 64 << 10
 
+// readFile reads a file of one line, whose end is not part of the secret. The
+// file may be a pipe, so only what is read tells its size.
 func readFile(_ context.Context, path string) (string, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return "", fault.Wrap(err, fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_MISSING", "read a secret file")
 	}
-	if info.Size() > maxFileBytes {
-		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_TOO_LARGE", "the secret file %s has %d bytes", path, info.Size())
-	}
-	body, err := os.ReadFile(path)
+	defer f.Close()
+	body, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err != nil {
 		return "", fault.Wrap(err, fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_MISSING", "read a secret file")
 	}
-	return strings.TrimRight(string(body), "\r\n"), nil
+	line := strings.TrimSuffix(strings.TrimSuffix(string(body), "\n"), "\r")
+	switch {
+	case len(body) > maxFileBytes:
+		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_TOO_LARGE", "the secret file %s has more than %d bytes", path, maxFileBytes)
+	case strings.ContainsAny(line, "\r\n"):
+		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_LINES", "the secret file %s has more than one line: which of them is the secret cannot be told", path)
+	}
+	return line, nil
 }

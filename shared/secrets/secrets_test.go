@@ -22,6 +22,11 @@ func TestResolve(t *testing.T) {
 	if err := os.WriteFile(file, []byte("S3cr3t\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for name, body := range map[string]string{"crlf": "S3cr3t\r\n", "lines": "user\nS3cr3t\n", "empty": "\n", "huge": strings.Repeat("S3cr3t", maxFileBytes)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Setenv("LAPSTRAKE_T_PLAIN", "postgres://u:S3cr3t@db/shop")
 	t.Setenv("LAPSTRAKE_T_REF", "store://shop")
 	t.Setenv("LAPSTRAKE_T_EMPTY", "")
@@ -41,6 +46,10 @@ func TestResolve(t *testing.T) {
 		{"env://LAPSTRAKE_T_UNSET", "", "LAPSTRAKE_CONFIG_SECRET_MISSING"},
 		{"file://" + file, "S3cr3t", ""},
 		{"file://" + dir + "/none", "", "LAPSTRAKE_CONFIG_SECRET_MISSING"},
+		{"file://" + dir + "/crlf", "S3cr3t", ""},
+		{"file://" + dir + "/lines", "", "LAPSTRAKE_CONFIG_SECRET_LINES"},
+		{"file://" + dir + "/empty", "", "LAPSTRAKE_CONFIG_SECRET_EMPTY"},
+		{"file://" + dir + "/huge", "", "LAPSTRAKE_CONFIG_SECRET_TOO_LARGE"},
 		{"store://empty", "", "LAPSTRAKE_CONFIG_SECRET_EMPTY"},
 		{"vault://x", "", "LAPSTRAKE_CONFIG_SECRET_SCHEME"},
 		{"S3cr3t", "", "LAPSTRAKE_CONFIG_SECRET_SCHEME"},
@@ -57,11 +66,15 @@ func TestResolve(t *testing.T) {
 
 func TestStoreIsAskedAgainAfterItsTimeOrWhenForgotten(t *testing.T) {
 	c := &testClock{now: time.Unix(0, 0)}
-	reads := 0
+	reads, told := 0, 0
 	r := New(c, map[string]Provider{"store": ProviderFunc(func(context.Context, string) (string, error) {
 		reads++
 		return "v", nil
-	})})
+	})}, func(value string) {
+		if value == "v" {
+			told++
+		}
+	})
 	resolve := func(want int) {
 		t.Helper()
 		if _, err := r.Resolve(t.Context(), "store://x"); err != nil || reads != want {
@@ -74,4 +87,7 @@ func TestStoreIsAskedAgainAfterItsTimeOrWhenForgotten(t *testing.T) {
 	resolve(2)
 	r.Forget()
 	resolve(3)
+	if told != reads {
+		t.Errorf("told of %d values, %d were read", told, reads)
+	}
 }

@@ -25,8 +25,8 @@ func guessable(s string) bool {
 }
 
 // Hide has Redact hide a secret value in all forms in which messages show
-// values: as it is, escaped for URLs, JSON and quotes. Of a URL or a list of
-// pairs it hides the password and not the rest.
+// values: as it is, escaped for URLs, JSON and quotes. Of a database URL or a
+// list of pairs it hides the password and not the rest.
 func Hide(value string) {
 	known.mu.Lock()
 	defer known.mu.Unlock()
@@ -66,10 +66,11 @@ func hideKnown(s string) string {
 }
 
 // secretsIn returns the parts of a value that are secret: all of it, unless it
-// is a URL with a password or a list of pairs.
+// is a database URL or a list of pairs. The address of a webhook is all secret.
 func secretsIn(value string) []string {
 	var found []string
-	if _, rest, ok := strings.Cut(value, "://"); ok {
+	scheme, rest, isURL := strings.Cut(value, "://")
+	if isURL {
 		if at := strings.LastIndexByte(rest, '@'); at >= 0 {
 			if _, password, ok := strings.Cut(rest[:at], ":"); ok {
 				found = append(found, password)
@@ -90,7 +91,7 @@ func secretsIn(value string) []string {
 		found = append(found, rest[open:open+n])
 		rest = rest[open+n:]
 	}
-	if len(found) == 0 {
+	if len(found) == 0 && (!isURL || strings.HasPrefix(scheme, "http")) {
 		return []string{value}
 	}
 	for _, f := range found {

@@ -84,6 +84,7 @@ func TestHiddenValuesAreHiddenInEveryForm(t *testing.T) {
 	Hide("postgres://u:Pa%40ss/w0rd@db/shop")
 	Hide("host=db password=PairS3cr3t")
 	Hide("https://hooks.example.com/services/T0/B0/W3bh00k")
+	Hide("postgresql://reader@db.example.com/shop")
 	Hide("rotated-1")
 	Hide("rotated-12")
 	Hide("test")
@@ -94,6 +95,7 @@ func TestHiddenValuesAreHiddenInEveryForm(t *testing.T) {
 		fmt.Sprintf("%q", `pl"in/S3cr3t +`):                     `"***"`,
 		"the driver says Pa%40ss/w0rd, that is Pa@ss/w0rd":      "the driver says ***, that is ***",
 		"old rotated-1, new rotated-12":                         "old ***, new ***",
+		"reader@db.example.com":                                 "reader@db.example.com",
 		"PairS3cr3t":                                            "***",
 		"post https://hooks.example.com/services/T0/B0/W3bh00k": "post ***",
 		"test of postgres on db":                                "test of postgres on db",

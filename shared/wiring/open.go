@@ -18,6 +18,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/runstate/embedded"
 	"github.com/lapstrake/lapstrake/shared/secrets"
 	"github.com/lapstrake/lapstrake/shared/secrets/awssecrets"
+	"github.com/lapstrake/lapstrake/shared/telemetry"
 )
 
 // openState opens the table of a --state value.
@@ -44,7 +45,7 @@ func newResolver(ctx context.Context) (*secrets.Resolver, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Usage, "LAPSTRAKE_CONFIG_AWS", "read the AWS configuration")
 	}
-	return secrets.New(clock.System{}, awssecrets.Providers(cfg)), nil
+	return secrets.New(clock.System{}, awssecrets.Providers(cfg), telemetry.Hide), nil
 }
 
 // slackNotifier posts to the webhook of a config.

@@ -26,6 +26,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/secrets"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/postgres"
+	"github.com/lapstrake/lapstrake/shared/telemetry"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
@@ -121,6 +122,9 @@ func OpenLocal(ctx context.Context, cfg exportconfig.Config, o LocalOptions) (lo
 	resolver, err := newResolver(ctx)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, inline := range []string{cfg.Source.Inline.URL, cfg.Source.Inline.Password} {
+		telemetry.Hide(inline)
 	}
 	l := &Local{
 		Config: cfg, Destinations: Destinations(), Sources: Sources(resolver), Formats: Formats(), Notifier: notify.Nop{},

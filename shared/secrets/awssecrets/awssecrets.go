@@ -13,6 +13,7 @@ import (
 	smtypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/secrets"
@@ -40,7 +41,9 @@ func readSecret(ctx context.Context, c *secretsmanager.Client, rest string) (str
 	case errors.As(err, &missing):
 		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_MISSING", "there is no secret %s", id)
 	case err != nil:
-		return "", fault.Wrap(err, fault.Retryable, "LAPSTRAKE_CONFIG_SECRET_UNREADABLE", "read the secret %s", id)
+		return "", unreadable(err, "secret "+id)
+	case out.SecretString == nil:
+		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_BINARY", "the secret %s is binary: store it as text", id)
 	}
 	value := aws.ToString(out.SecretString)
 	if !hasField {
@@ -64,7 +67,22 @@ func readParameter(ctx context.Context, c *ssm.Client, name string) (string, err
 	case errors.As(err, &missing):
 		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_MISSING", "there is no parameter %s", name)
 	case err != nil:
-		return "", fault.Wrap(err, fault.Retryable, "LAPSTRAKE_CONFIG_SECRET_UNREADABLE", "read the parameter %s", name)
+		return "", unreadable(err, "parameter "+name)
 	}
 	return aws.ToString(out.Parameter.Value), nil
+}
+
+// unreadable tells what a role or a name must be changed for from what may work
+// the next time. The errors of both services name a secret, never its value.
+func unreadable(err error, what string) error {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		switch code := api.ErrorCode(); code {
+		case "AccessDenied", "AccessDeniedException", "DecryptionFailure", "UnrecognizedClientException", "InvalidSignatureException":
+			return fault.Wrap(err, fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_DENIED", "read the %s: not allowed: check the function's role and the key of the secret", what)
+		case "ValidationException", "InvalidParameterException", "InvalidRequestException", "InvalidKeyId":
+			return fault.Wrap(err, fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_REFUSED", "read the %s: refused", what)
+		}
+	}
+	return fault.Wrap(err, fault.Retryable, "LAPSTRAKE_CONFIG_SECRET_UNREADABLE", "read the %s", what)
 }
