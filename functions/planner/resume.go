@@ -52,23 +52,7 @@ func (p *planner) resume(ctx context.Context) (wire.TriggerResult, error) {
 		return p.continueRun(ctx, false)
 	}
 	result, err := p.resumeClaimed(ctx)
-	var committed *commit.CommittedError
-	var lost *commit.FenceLostError
-	switch {
-	case err == nil:
-		return result, nil
-	case errors.As(err, &committed):
-		return p.finishCommitted(ctx)
-	case errors.As(err, &lost):
-		result, endErr := p.superseded(ctx, lost)
-		return result, errors.Join(err, endErr)
-	case fault.Retry(err):
-		return wire.TriggerResult{}, err
-	}
-	if endErr := p.ender().Fail(ctx, p.run, fault.FailureOf(err)); endErr != nil {
-		return wire.TriggerResult{}, errors.Join(err, endErr)
-	}
-	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(err))}, err
+	return p.conclude(ctx, result, err)
 }
 
 // inherit takes from the run's own trigger what the resume does not say.

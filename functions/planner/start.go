@@ -34,16 +34,20 @@ func (p *planner) start(ctx context.Context) (wire.TriggerResult, error) {
 	return p.continueRun(ctx, fresh)
 }
 
-// continueRun is everything after the run's item exists. A permanent failure
-// fails the run; any other error leaves it to be continued.
+// continueRun is everything after the run's item exists.
 func (p *planner) continueRun(ctx context.Context, fresh bool) (wire.TriggerResult, error) {
 	result, err := p.takeAndPlan(ctx, fresh)
-	if err == nil {
-		return result, nil
-	}
+	return p.conclude(ctx, result, err)
+}
+
+// conclude turns what came of planning into an answer. A permanent failure fails
+// the run; an error that may pass leaves it to be continued.
+func (p *planner) conclude(ctx context.Context, result wire.TriggerResult, err error) (wire.TriggerResult, error) {
 	var committed *commit.CommittedError
 	var lost *commit.FenceLostError
 	switch {
+	case err == nil:
+		return result, nil
 	case errors.As(err, &committed):
 		return p.finishCommitted(ctx)
 	case errors.As(err, &lost):
