@@ -91,8 +91,7 @@ func does(_ context.Context, m string) (wire.Outcome, error) {
 	case "fatal":
 		return wire.Outcome{Kind: wire.Fatal, Detail: "never"}, nil
 	case "panic":
-		var m map[string]int
-		m["x"] = 1
+		panic("index out of range")
 	}
 	return wire.Outcome{}, nil
 }
