@@ -214,7 +214,7 @@ func (h *handler) recorded(ctx context.Context, lease runstate.Lease, c runstate
 // unless no further attempt can help.
 func (h *handler) failed(ctx context.Context, lease runstate.Lease, cause error) (wire.Outcome, error) {
 	permanent := !fault.Retry(cause)
-	c, err := h.State.Fail(ctx, lease, fault.FailureOf(cause), permanent, h.Clock.Now())
+	c, err := h.State.Fail(ctx, lease, dispatch.Failure(cause), permanent, h.Clock.Now())
 	var refused *runstate.ConditionError
 	switch {
 	case errors.As(err, &refused):

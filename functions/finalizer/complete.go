@@ -30,7 +30,7 @@ func (f *finalizer) complete(ctx context.Context) (*wire.Outcome, error) {
 	f.chunks = chunks
 	for _, c := range chunks {
 		if c.Live() && c.Exhausted() && f.run.Status == runstate.RunRunning {
-			return done("run %s has failed: task %s", f.run.RunID, c.ID), f.ender().Fail(ctx, f.run, failureOf(c))
+			return done("run %s has failed: task %s", f.run.RunID, c.ID), f.ender().Fail(ctx, f.run, failureOf(f.run.Export, c))
 		}
 	}
 	if missing := incomplete(f.plan, chunks); missing != "" {
@@ -39,12 +39,18 @@ func (f *finalizer) complete(ctx context.Context) (*wire.Outcome, error) {
 	return f.partsThere(ctx)
 }
 
-func failureOf(c runstate.Chunk) fault.Failure {
+// failureOf is a task's failure as its run's. What cannot succeed was not tried
+// again, whatever the count of attempts says.
+func failureOf(export contract.ExportName, c runstate.Chunk) fault.Failure {
 	f := fault.Failure{Class: fault.Retryable, Code: "LAPSTRAKE_RUN_CHUNK_FAILED"}
 	if c.Error != nil {
 		f = *c.Error
 	}
-	f.Message = fmt.Sprintf("task %s (%s) failed after %d attempts: %s", c.ID, c.Range.Shape(), c.Attempts, f.Message)
+	after := ""
+	if fault.Retry(f.Err()) {
+		after = fmt.Sprintf(" after %d attempts", c.Attempts)
+	}
+	f.Message = fmt.Sprintf("export %q: task %s (%s) failed%s: %s", export, c.ID, c.Range.Shape(), after, f.Message)
 	return f
 }
 
@@ -100,7 +106,7 @@ func (f *finalizer) partsThere(ctx context.Context) (*wire.Outcome, error) {
 	for _, finding := range found.Failures {
 		if finding.Path == "" { // content could not be verified: no attempt can change that
 			err := fault.New(fault.Integrity, "LAPSTRAKE_DEST_CONTENT_UNMET", "run %s: verify: content is asked for, and the store vouches for the size of its parts only; nothing was published. Use verify: size, or a store with checksums", f.run.RunID)
-			return done("run %s has failed: %v", f.run.RunID, err), f.ender().Fail(ctx, f.run, fault.FailureOf(err))
+			return done("run %s has failed: %v", f.run.RunID, err), f.ender().Fail(ctx, f.run, dispatch.Failure(err))
 		}
 		damaged = append(damaged, finding.Path)
 	}

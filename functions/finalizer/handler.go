@@ -223,7 +223,7 @@ func (f *finalizer) ender() runend.Ender {
 
 // note leaves the error in the run's item, for status and alarms.
 func (f *finalizer) note(ctx context.Context, cause error) {
-	failure := fault.FailureOf(cause)
+	failure := dispatch.Failure(cause)
 	_, err := f.State.NoteRun(context.WithoutCancel(ctx), f.ref.RunID, runstate.Note{Error: &failure})
 	if err != nil && !errors.Is(err, runstate.ErrCondition) {
 		f.log.Warn("the error could not be noted", "error", err)

@@ -57,7 +57,7 @@ func (p *planner) conclude(ctx context.Context, result wire.TriggerResult, err e
 	case fault.Retry(err):
 		return wire.TriggerResult{}, err
 	}
-	if endErr := p.ender().Fail(ctx, p.run, fault.FailureOf(err)); endErr != nil {
+	if endErr := p.ender().Fail(ctx, p.run, dispatch.Failure(err)); endErr != nil {
 		return wire.TriggerResult{}, errors.Join(err, endErr)
 	}
 	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(err))}, err
@@ -237,7 +237,7 @@ func (p *planner) superseded(ctx context.Context, lost *commit.FenceLostError) (
 	case p.run.RunID:
 		return wire.TriggerResult{RunID: p.run.RunID, Status: wire.AlreadyRunning}, nil
 	case "": // the fence document is gone: nobody has taken over
-		if err := p.ender().Fail(ctx, p.run, fault.FailureOf(lost)); err != nil {
+		if err := p.ender().Fail(ctx, p.run, dispatch.Failure(lost)); err != nil {
 			return wire.TriggerResult{}, err
 		}
 		return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(lost))}, nil
@@ -250,7 +250,7 @@ func (p *planner) superseded(ctx context.Context, lost *commit.FenceLostError) (
 
 // refuse is T15r: another run is active, and this one steps back.
 func (p *planner) refuse(ctx context.Context, cause error) (wire.TriggerResult, error) {
-	_, err := p.State.Refuse(ctx, p.run.RunID, fault.FailureOf(cause), p.Clock.Now())
+	_, err := p.State.Refuse(ctx, p.run.RunID, dispatch.Failure(cause), p.Clock.Now())
 	if err != nil && !errors.Is(err, runstate.ErrCondition) {
 		return wire.TriggerResult{}, errors.Join(cause, err)
 	}

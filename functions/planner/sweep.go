@@ -56,7 +56,7 @@ func sweepRun(ctx context.Context, d Deps, a runstate.Active) error {
 	}
 	s := sweeper{Deps: d, run: run, now: d.Clock.Now()}
 	if s.now.Sub(run.CreatedAt) > d.Settings.RunTTL && run.Status != runstate.RunFinalizing { // (f)
-		return s.ender().Fail(ctx, run, fault.FailureOf(fault.New(fault.Permanent, "LAPSTRAKE_RUN_TIMEOUT", "run %s has not ended within %v", run.RunID, d.Settings.RunTTL)))
+		return s.ender().Fail(ctx, run, dispatch.Failure(fault.New(fault.Permanent, "LAPSTRAKE_RUN_TIMEOUT", "run %s has not ended within %v", run.RunID, d.Settings.RunTTL)))
 	}
 	switch run.Status {
 	case runstate.RunPlanning:
@@ -83,7 +83,7 @@ func (s sweeper) planning(ctx context.Context) error {
 	}
 	var t wire.Trigger
 	if err := json.Unmarshal(s.run.Trigger, &t); err != nil {
-		return s.ender().Fail(ctx, s.run, fault.FailureOf(fault.Wrap(err, fault.Bug, "LAPSTRAKE_INTERNAL_TRIGGER", "the trigger of run %s cannot be read", s.run.RunID)))
+		return s.ender().Fail(ctx, s.run, dispatch.Failure(fault.Wrap(err, fault.Bug, "LAPSTRAKE_INTERNAL_TRIGGER", "the trigger of run %s cannot be read", s.run.RunID)))
 	}
 	t.RunID = s.run.RunID
 	t.TriggerID = s.run.TriggerID

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/shared/clock"
 	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
@@ -75,7 +76,7 @@ func (e Ender) Supersede(ctx context.Context, run runstate.Run, lost *commit.Fen
 	if lost.OwnerRunID == "" || lost.OwnerRunID == run.RunID {
 		return fmt.Errorf("run %s cannot be superseded by %q", run.RunID, lost.OwnerRunID)
 	}
-	_, err := e.State.SupersedeRun(ctx, run.RunID, lost.OwnerGen, fault.FailureOf(lost), e.Clock.Now())
+	_, err := e.State.SupersedeRun(ctx, run.RunID, lost.OwnerGen, dispatch.Failure(lost), e.Clock.Now())
 	if errors.Is(err, runstate.ErrCondition) {
 		return nil // it has ended already
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lapstrake/lapstrake/functions/chunk"
+	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/functions/finalizer"
 	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/functions/runend"
@@ -256,7 +257,7 @@ func (e *execution) abandon(ctx context.Context, run runstate.Run, cause error) 
 	case err != nil:
 		return run, errors.Join(cause, err)
 	case found.Status == runstate.RunPlanning:
-		if err := e.ender().Fail(ctx, found, fault.FailureOf(cause)); err != nil {
+		if err := e.ender().Fail(ctx, found, dispatch.Failure(cause)); err != nil {
 			return found, errors.Join(cause, err)
 		}
 		if found, err = e.State.GetRun(ctx, run.RunID); err != nil {
