@@ -16,8 +16,7 @@ import (
 
 func main() {
 	ctx, received := interruptible(context.Background())
-	cmd := root(streams{out: os.Stdout, err: os.Stderr})
-	err := cmd.ExecuteContext(ctx)
+	err := execute(ctx, streams{out: os.Stdout, err: os.Stderr}, os.Args[1:])
 	os.Exit(exitCode(err, received.Load()))
 }
 

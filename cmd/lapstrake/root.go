@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,18 +30,34 @@ type options struct {
 	params  []string
 	state   string
 	json    bool
+	begun   bool // the command line was in order, and a verb is at work
+	shown   bool // every error has been printed already
 }
 
-func root(s streams) *cobra.Command {
+// execute does what the command line says, and prints its error.
+func execute(ctx context.Context, s streams, args []string) error {
 	o := &options{streams: s}
+	cmd := root(o)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	if !o.begun && fault.CodeOf(err) == "" {
+		err = fault.Wrap(err, fault.Usage, "LAPSTRAKE_CLI_USAGE", "wrong command line")
+	}
+	if !o.shown {
+		o.printError(err)
+	}
+	return err
+}
+
+func root(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "lapstrake",
 		Short:         "Extract tables into Parquet or CSV, with a manifest that a reader can trust",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.SetOut(s.out)
-	cmd.SetErr(s.err)
+	cmd.SetOut(o.out)
+	cmd.SetErr(o.err)
 	cmd.PersistentFlags().StringVarP(&o.config, "config", "c", "rivet.yaml", "config file")
 	cmd.PersistentFlags().StringArrayVarP(&o.exports, "export", "e", nil, "only this export (repeatable)")
 	cmd.PersistentFlags().StringArrayVarP(&o.params, "param", "p", nil, "a value for ${NAME} in the config, as NAME=value (repeatable)")
@@ -52,9 +69,8 @@ func root(s streams) *cobra.Command {
 	for _, verb := range []*cobra.Command{runCommand(o), resumeCommand(o), planCommand(o), validateCommand(o), statusCommand(o), versionCommand(o)} {
 		inner := verb.RunE
 		verb.RunE = func(c *cobra.Command, args []string) error {
-			err := inner(c, args)
-			o.printError(err)
-			return err
+			o.begun = true
+			return inner(c, args)
 		}
 		cmd.AddCommand(verb)
 	}

@@ -149,6 +149,7 @@ func (o *runOptions) each(ctx context.Context, local *wiring.Local, exports []ex
 			return fault.Wrap(err, fault.Usage, "LAPSTRAKE_CLI_SUMMARY_OUTPUT", "write the summary to %s", o.summary)
 		}
 	}
+	o.shown = len(exports) > 1
 	return mostSerious(failed)
 }
 

@@ -112,7 +112,7 @@ func (p *planner) dispatcher() dispatch.Dispatcher {
 }
 
 func (p *planner) ender() runend.Ender {
-	return runend.Ender{Destinations: p.Destinations, State: p.State, Notifier: p.Notifier, Clock: p.Clock, IDs: p.IDs, Log: p.log}
+	return runend.Ender{Destinations: p.Destinations, State: p.State, Notifier: p.Notifier, Clock: p.Clock, IDs: p.IDs, Log: p.Log}
 }
 
 // validate asks the validator for a verdict on the export's prefix as it is now.

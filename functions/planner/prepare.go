@@ -43,17 +43,21 @@ func (p *planner) preflight(ctx context.Context) (*draft, error) {
 func preflight(ctx context.Context, sources source.Opener, formats map[string]partfile.Format, s Settings, cfg exportconfig.Source, export exportconfig.Export) (*draft, error) {
 	src, err := sources.Open(ctx, cfg)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("export %q: %w", export.Name, err)
 	}
 	d := &draft{source: src}
-	if err := d.look(ctx, formats, s, export); err != nil {
+	if err := d.look(ctx, formats, export); err != nil {
 		d.close(ctx)
 		return nil, fmt.Errorf("export %q: %w", export.Name, err)
+	}
+	if d.choice, err = chunkplan.Choose(export, factsOf(d.table), chunkplan.Budget{Time: s.Budget}); err != nil {
+		d.close(ctx)
+		return nil, err // it names the export
 	}
 	return d, nil
 }
 
-func (d *draft) look(ctx context.Context, formats map[string]partfile.Format, s Settings, export exportconfig.Export) (err error) {
+func (d *draft) look(ctx context.Context, formats map[string]partfile.Format, export exportconfig.Export) (err error) {
 	if d.identity, err = d.source.Identity(ctx); err != nil {
 		return err
 	}
@@ -64,11 +68,7 @@ func (d *draft) look(ctx context.Context, formats map[string]partfile.Format, s 
 	if !ok {
 		return fault.New(fault.Usage, "LAPSTRAKE_CONFIG_FORMAT_UNKNOWN", "format %q is not known", export.Format)
 	}
-	if err := format.Check(partfile.Options{Columns: d.table.Columns, Compression: export.Compression, Level: export.CompressionLevel}); err != nil {
-		return err
-	}
-	d.choice, err = chunkplan.Choose(export, factsOf(d.table), chunkplan.Budget{Time: s.Budget})
-	return err
+	return format.Check(partfile.Options{Columns: d.table.Columns, Compression: export.Compression, Level: export.CompressionLevel})
 }
 
 func relationOf(export exportconfig.Export) source.Relation {
@@ -91,13 +91,13 @@ func factsOf(t source.Table) chunkplan.Facts {
 }
 
 // tasks asks the source for what the choice needs and makes the ranges.
-func (d *draft) tasks(ctx context.Context) (plan chunkplan.Plan, err error) {
+func (d *draft) tasks(ctx context.Context, export exportconfig.Export) (plan chunkplan.Plan, err error) {
 	var bounds chunkplan.Bounds
 	switch d.choice.Cuts {
 	case chunkplan.IntegerBounds:
 		b, err := d.source.IntegerBounds(ctx, d.table.Relation, d.choice.Key[0])
 		if err != nil {
-			return plan, err
+			return plan, fmt.Errorf("export %q: %w", export.Name, err)
 		}
 		bounds = chunkplan.Bounds{Min: b.Min, Max: b.Max, Empty: b.Empty}
 		plan.Tasks, plan.Diagnostics, err = d.choice.Tasks(bounds, nil)
@@ -105,7 +105,7 @@ func (d *draft) tasks(ctx context.Context) (plan chunkplan.Plan, err error) {
 	case chunkplan.SplitPoints:
 		points, err := d.source.SplitPoints(ctx, d.table.Relation, d.choice.Key, d.choice.Pieces)
 		if err != nil {
-			return plan, err
+			return plan, fmt.Errorf("export %q: %w", export.Name, err)
 		}
 		plan.Tasks, plan.Diagnostics, err = d.choice.Tasks(bounds, points)
 		return plan, err
@@ -116,9 +116,9 @@ func (d *draft) tasks(ctx context.Context) (plan chunkplan.Plan, err error) {
 
 // plan makes the plan, but for what only a run knows.
 func (d *draft) plan(ctx context.Context, cfg exportconfig.Source, export exportconfig.Export) (chunkplan.Plan, error) {
-	plan, err := d.tasks(ctx)
+	plan, err := d.tasks(ctx, export)
 	if err != nil {
-		return plan, fmt.Errorf("export %q: %w", export.Name, err)
+		return plan, err
 	}
 	plan.PlanVersion = chunkplan.PlanVersion
 	plan.Export, plan.Source = export, cfg
