@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# usage: tools/package.sh arm64|amd64
-# Builds dist/lambda/<arch>/<function>.zip for every function that runs on Lambda.
+# usage: tools/package.sh arm64|amd64 [FOLDER]
+# Builds dist/lambda/<arch>/<function>.zip, or FOLDER/<function>.zip, for every
+# function that runs on Lambda. Equal sources give equal bytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-arch=${1:?usage: tools/package.sh arm64|amd64}
+arch=${1:?usage: tools/package.sh arm64|amd64 [FOLDER]}
 case $arch in
 arm64 | amd64) ;;
 *) echo "ARCH is $arch: Lambda runs arm64 and amd64" >&2; exit 2 ;;
 esac
-out=dist/lambda/$arch
+out=${2:-dist/lambda/$arch}
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -23,18 +23,27 @@ type Settings struct {
 func SettingsFromEnv(lookup func(string) (string, bool)) (Settings, error) {
 	s := Settings{Lease: 180 * time.Second, Heartbeat: 60 * time.Second, Sweep: 60 * time.Second}
 	for name, d := range map[string]*time.Duration{"LAPSTRAKE_LEASE": &s.Lease, "LAPSTRAKE_HEARTBEAT": &s.Heartbeat, "LAPSTRAKE_SWEEP": &s.Sweep} {
-		text, ok := lookup(name)
-		if !ok || text == "" {
-			continue
+		text, _ := lookup(name)
+		if err := durationSetting(name, text, d); err != nil {
+			return s, err
 		}
-		v, err := time.ParseDuration(text)
-		if err != nil || v <= 0 {
-			return s, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SETTING", "%s=%q is not a duration such as 60s", name, text)
-		}
-		*d = v
 	}
 	if s.Heartbeat >= s.Lease {
 		return s, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SETTING", "LAPSTRAKE_HEARTBEAT (%v) has to be shorter than LAPSTRAKE_LEASE (%v)", s.Heartbeat, s.Lease)
 	}
 	return s, nil
+}
+
+// durationSetting reads a positive duration, and leaves d alone when there is
+// none.
+func durationSetting(name, text string, d *time.Duration) error {
+	if text == "" {
+		return nil
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil || v <= 0 {
+		return fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SETTING", "%s=%q is not a duration such as 60s", name, text)
+	}
+	*d = v
+	return nil
 }

@@ -1,0 +1,34 @@
+package lambdahost
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"github.com/lapstrake/lapstrake/shared/clock"
+	"github.com/lapstrake/lapstrake/shared/telemetry"
+	"github.com/lapstrake/lapstrake/shared/wiring"
+)
+
+// Open puts together what a function's main needs, from the environment. It is
+// called once a container. Settings that cannot work end the process with a log
+// event, which Lambda reports as a failed start.
+func Open(ctx context.Context) (Host, *wiring.AWS) {
+	log := telemetry.JSONLogger(os.Stdout, slog.LevelInfo)
+	LimitMemory(os.LookupEnv)
+	settings, err := wiring.AWSSettingsFromEnv(os.LookupEnv)
+	if err != nil {
+		fail(ctx, log, err)
+	}
+	settings.Log = log
+	cloud, err := wiring.OpenAWS(ctx, settings)
+	if err != nil {
+		fail(ctx, log, err)
+	}
+	return Host{Log: log, Clock: clock.System{}, Queues: cloud.Queues(), Jitter: wiring.IDs{}.Jitter}, cloud
+}
+
+func fail(ctx context.Context, log *slog.Logger, err error) {
+	log.ErrorContext(ctx, "the function cannot start", telemetry.Err(err))
+	os.Exit(1)
+}
