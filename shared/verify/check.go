@@ -39,10 +39,12 @@ func (v *verifier) checkParts(ctx context.Context) {
 
 func (v *verifier) comparePart(ctx context.Context, parts []contract.Part, found []*destination.Object) {
 	r := &v.r.Verification
+	whole := true
 	for i, p := range parts {
 		failure, proven := compare(p, found[i])
 		var failures []contract.Failure
 		if failure != nil {
+			whole = false
 			failures = append(failures, *failure)
 		} else if v.o.Depth == Full {
 			var read bool
@@ -64,7 +66,7 @@ func (v *verifier) comparePart(ctx context.Context, parts []contract.Part, found
 	if v.o.VerifyContent && v.r.SizeOnly > 0 {
 		v.find(contract.ContentUnmet(v.r.SizeOnly, len(parts)))
 	}
-	if v.o.Depth == Full {
+	if v.o.Depth == Full && whole { // the upstream looks at values when all parts are there
 		v.noteValues()
 	}
 }
