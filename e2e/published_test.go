@@ -102,6 +102,17 @@ func (p publication) rows(t *testing.T, reader string, columns []string) []strin
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 }
 
+// query returns the one text that DuckDB answers about the view parts.
+func (p publication) query(t *testing.T, sql string) string {
+	t.Helper()
+	const script = "import duckdb, sys\nparts = duckdb.connect()\nparts.execute('CREATE VIEW parts AS SELECT * FROM read_parquet(' + repr(sys.argv[2:]) + ')')\nprint(parts.execute(sys.argv[1]).fetchone()[0])"
+	out, err := exec.CommandContext(t.Context(), testenv.Server(t, testenv.ReaderPython), append([]string{"-c", script, sql}, p.files...)...).Output()
+	if err != nil {
+		t.Fatalf("ask DuckDB: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // sameRows compares two multisets of rows, and shows the first that differ.
 func sameRows(t *testing.T, want, got []string) {
 	t.Helper()
