@@ -171,6 +171,15 @@ func (h *handler) extract(ctx context.Context, claimed runstate.Chunk) (extract.
 		return extract.Outcome{}, err
 	}
 	defer func() { _ = src.Close(context.WithoutCancel(ctx)) }() // the session is read-only: nothing is lost with it
+	// The reference may lead to another database than when the run was planned:
+	// a resume with another environment, a secret that was changed.
+	identity, err := src.Identity(ctx)
+	if err != nil {
+		return extract.Outcome{}, err
+	}
+	if err := commit.CheckSource(h.task.Run.Export, "the plan", h.plan.SourceIdentity, identity); err != nil {
+		return extract.Outcome{}, err
+	}
 	deadline, _ := ctx.Deadline()
 	return extract.Run(ctx, extract.Job{
 		Plan: h.plan, Task: claimed.ID, Range: claimed.Range, Naming: h.plan.Naming(claimed.Gen),

@@ -160,6 +160,11 @@ func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error)
 			return wire.TriggerResult{}, err
 		}
 		defer draft.close(ctx)
+		if made := held.Doc.SourceIdentity; made != nil {
+			if err := commit.CheckSource(p.name(), "the cursor", *made, draft.identity); err != nil {
+				return wire.TriggerResult{}, err
+			}
+		}
 		if plan, fp, err = p.makePlan(ctx, draft, held.Doc.Position); err != nil {
 			return wire.TriggerResult{}, err
 		}

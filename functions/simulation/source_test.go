@@ -23,6 +23,8 @@ type database struct {
 	mu    sync.Mutex
 	rows  int64
 	nulls int
+	// system is the identifier of the cluster that holds it.
+	system string
 	// fail, if set, is asked before every read.
 	fail func(r keyspace.Range) error
 }
@@ -50,7 +52,7 @@ func (s *session) key() keyspace.Column {
 }
 
 func (s *session) Identity(context.Context) (contract.SourceIdentity, error) {
-	return contract.SourceIdentity{Engine: "postgres", SystemIdentifier: "1", Database: "simulated"}, nil
+	return contract.SourceIdentity{Engine: "postgres", SystemIdentifier: s.system, Database: "simulated"}, nil
 }
 
 func (s *session) Describe(_ context.Context, rel source.Relation) (source.Table, error) {

@@ -333,3 +333,51 @@ func TestTriggerAsksForAVerdict(t *testing.T) {
 		t.Fatalf("the validate queue holds %+v", pending)
 	}
 }
+
+// A run that is resumed while its config leads to another database reads
+// nothing of it: one manifest never holds the rows of two.
+func TestResumeReadsNoOtherDatabase(t *testing.T) {
+	for _, step := range []int{0, 1} { // with and without a completed chunk
+		w := newWorld(10, 0)
+		if step == 0 { // the planner dies before it has a plan
+			w.death = plan{at: callNumber(t, "get _lapstrake/orders/runs/")}
+			_, _ = w.planner(t.Context(), w.trigger(1))
+		} else {
+			triggerUntilPlanned(t, w, 1)
+			_, _ = w.deliver(t.Context(), chunkQueue)
+		}
+		w.dropMessages(t)
+		w.now = w.now.Add(planTimeout)
+		resume := wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(1)}
+		w.db.system = "2"
+		_, _ = w.planner(t.Context(), resume)
+		w.settle(t, w.runID(1))
+		if run := w.run(t, 1); run.Status != runstate.RunFailed || run.Error.Code != "LAPSTRAKE_STATE_SOURCE_CHANGED" {
+			t.Fatalf("step %d: the run is %s: %+v", step, run.Status, run.Error)
+		}
+		w.nothingPublished(t)
+		w.db.system = "1"
+		if _, err := w.planner(t.Context(), resume); err != nil {
+			t.Fatal(err)
+		}
+		w.settle(t, w.runID(1))
+		_, rows := w.read(t)
+		w.wantTable(t, "resumed from its own database", rows)
+	}
+}
+
+// callNumber returns which call of a first run begins with op.
+func callNumber(t *testing.T, op string) int {
+	t.Helper()
+	w, found := newWorld(10, 0), 0
+	w.before = func(now string) {
+		if found == 0 && strings.HasPrefix(now, op) {
+			found = w.calls
+		}
+	}
+	triggerUntilPlanned(t, w, 1)
+	if found == 0 {
+		t.Fatalf("no call begins with %q", op)
+	}
+	return found
+}

@@ -53,7 +53,7 @@ var chunkQueue = wire.ChunkQueue("default")
 
 func newWorld(rows int64, nulls int) *world {
 	w := &world{
-		db:     &database{rows: rows, nulls: nulls},
+		db:     &database{rows: rows, nulls: nulls, system: "1"},
 		bucket: destmemory.New("memory://bucket", destmemory.LikeS3),
 		table:  memory.NewSharded(2),
 		now:    time.Date(2126, 11, 29, 12, 0, 0, 0, time.UTC),

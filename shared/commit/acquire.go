@@ -116,16 +116,27 @@ func (a Acquisition) checkDocument(ctx context.Context, held Held) error {
 		}
 		return destination.ErrMoved
 	}
-	if id := held.Doc.SourceIdentity; id != nil && *id != a.SourceIdentity {
-		return fault.New(fault.Refused, "LAPSTRAKE_STATE_SOURCE_CHANGED",
-			"export %q: the cursor was made from %s database %q (system %s), the config now names %s database %q (system %s); use another export name or destination for another database",
-			a.Fence.Export, id.Engine, id.Database, id.SystemIdentifier, a.SourceIdentity.Engine, a.SourceIdentity.Database, a.SourceIdentity.SystemIdentifier)
+	if id := held.Doc.SourceIdentity; id != nil {
+		if err := CheckSource(a.Fence.Export, "the cursor", *id, a.SourceIdentity); err != nil {
+			return err
+		}
 	}
 	if p, q := held.Doc.Position, a.Position; p != nil && (q == nil || p.Kind != q.Kind || p.Column != q.Column || p.Type != q.Type) {
 		return fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED",
 			"export %q: the stored cursor is %s on column %q (%s), the config asks for another; nothing was started. Use another export name, or put the cursor column back", a.Fence.Export, p.Kind, p.Column, p.Type)
 	}
 	return nil
+}
+
+// CheckSource refuses a database that is not the one that what, the cursor or a
+// plan, was made from: rows of two databases in one export are no table of any.
+func CheckSource(export contract.ExportName, what string, made, now contract.SourceIdentity) error {
+	if made == now {
+		return nil
+	}
+	return fault.New(fault.Refused, "LAPSTRAKE_STATE_SOURCE_CHANGED",
+		"export %q: %s was made from %s database %q (system %s), the config now names %s database %q (system %s); nothing of it was read. Name the first one again, or use another export name or destination for another database",
+		export, what, made.Engine, made.Database, made.SystemIdentifier, now.Engine, now.Database, now.SystemIdentifier)
 }
 
 // take swaps the fence to the next generation, held by this run, opening.
