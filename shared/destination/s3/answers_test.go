@@ -211,7 +211,7 @@ func TestRetriesWaitAndEndWithTheCaller(t *testing.T) {
 		t.Errorf("waits are %v", c.waits)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s, tr, _ := scripted(t, slowDown)
+	_, tr, _ := scripted(t, slowDown)
 	tr.replies = append(times(2, slowDown), reply{err: errors.New("cut")})
 	cancelling := &cancelAfter{script: tr, n: 2, cancel: cancel}
 	s = open(t, location("http://s3.test", "bucket"), s3.Options{Transport: cancelling, Clock: stopped{}})
