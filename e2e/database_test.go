@@ -18,10 +18,16 @@ type database struct {
 	conn *pgx.Conn
 }
 
-// newDatabase makes one, and drops it when the test ends.
+// newDatabase makes one on the default server, and drops it when the test ends.
 func newDatabase(t *testing.T) *database {
 	t.Helper()
-	server := testenv.Server(t, testenv.PostgresURL)
+	return newDatabaseOn(t, testenv.PostgresURL)
+}
+
+// newDatabaseOn makes one on the server that a variable of testenv names.
+func newDatabaseOn(t *testing.T, variable string) *database {
+	t.Helper()
+	server := testenv.Server(t, variable)
 	name := "e2e_" + strings.ToLower(rand.Text()[:12])
 	admin := connect(t, server)
 	if _, err := admin.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
@@ -34,8 +40,10 @@ func newDatabase(t *testing.T) *database {
 	at.Path = "/" + name
 	d := &database{url: at.String()}
 	t.Cleanup(func() {
-		if _, err := admin.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-			t.Error(err)
+		for _, sql := range []string{"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "'", "DROP DATABASE " + name} {
+			if _, err := admin.Exec(context.Background(), sql); err != nil {
+				t.Error(err)
+			}
 		}
 		_ = admin.Close(context.Background())
 	})

@@ -71,7 +71,6 @@ type process struct {
 
 	mu     sync.Mutex
 	stderr strings.Builder
-	watch  func(line string)
 }
 
 // start runs the command in the desk's folder. watch, if there is one, is

@@ -60,6 +60,26 @@ func TestEveryValueArrivesInParquet(t *testing.T) {
 	}
 }
 
+func TestEveryValueArrivesFromTheOldestAndTheNewestServer(t *testing.T) {
+	for name, variable := range map[string]string{"oldest": testenv.PostgresOldURL, "newest": testenv.PostgresNewURL} {
+		t.Run(name, func(t *testing.T) {
+			testenv.Server(t, testenv.ReaderPython)
+			db := newDatabaseOn(t, variable)
+			createEveryType(t, db, 500)
+			columns := slices.Concat(keys, everyType)
+			want := sourceRows(t, db, "t", columns)
+			d := newDesk(t)
+			d.env["DATABASE_URL"] = db.url
+			d.write(t, "rivet.yaml", exportsOf("parquet", everyType, "table: t"))
+			d.must(t, "run", "--workers", "4")
+			for i := range cuts {
+				p := published(t, inFolder(t, filepath.Join(d.dir, "out/parquet", fmt.Sprintf("cut%d", i))))
+				sameRows(t, want, normalized(t, p.rows(t, "pyarrow", namesOf(columns)), nil))
+			}
+		})
+	}
+}
+
 func TestEveryValueThatCSVHoldsArrivesInCSV(t *testing.T) {
 	testenv.Server(t, testenv.ReaderPython)
 	db := newDatabase(t)
