@@ -53,7 +53,8 @@ type Settings struct {
 	// PlannerTimeout is how long planning may take before the sweep does it
 	// again; RunLease how long a run counts as live without a sign of life.
 	PlannerTimeout, RunLease time.Duration
-	// RunTTL fails a run that has neither finished nor failed for so long.
+	// RunTTL fails a run that has neither finished nor failed for so long since
+	// it was created or last resumed.
 	RunTTL time.Duration
 	// Lease is the chunk lease, for the sweep's patience.
 	Lease time.Duration

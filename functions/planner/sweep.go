@@ -55,7 +55,7 @@ func sweepRun(ctx context.Context, d Deps, a runstate.Active) error {
 		return err
 	}
 	s := sweeper{Deps: d, run: run, now: d.Clock.Now()}
-	if s.now.Sub(run.CreatedAt) > d.Settings.RunTTL && run.Status != runstate.RunFinalizing { // (f)
+	if s.now.Sub(run.BegunAt()) > d.Settings.RunTTL && run.Status != runstate.RunFinalizing { // (f)
 		return s.ender().Fail(ctx, run, dispatch.Failure(fault.New(fault.Permanent, "LAPSTRAKE_RUN_TIMEOUT", "run %s has not ended within %v", run.RunID, d.Settings.RunTTL)))
 	}
 	switch run.Status {
@@ -112,10 +112,13 @@ func (s sweeper) running(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lastChange, complete := s.run.CreatedAt, true
+	lastChange, complete := s.run.BegunAt(), true
 	for _, c := range chunks {
 		if c.ChangedAt.After(lastChange) {
 			lastChange = c.ChangedAt
+		}
+		if c.Status == runstate.ChunkRunning && s.now.Before(c.LeaseUntil) {
+			lastChange = s.now // its worker says that it is alive, however long it takes
 		}
 		complete = complete && (!c.Live() || c.Status == runstate.ChunkCompleted)
 	}

@@ -72,8 +72,18 @@ type Run struct {
 	Callback *wire.Callback `json:"callback,omitempty"`
 	Error    *fault.Failure `json:"error,omitempty"`
 
-	CreatedAt  time.Time `json:"created_at"`
+	CreatedAt time.Time `json:"created_at"`
+	// ResumedAt is when the run was claimed for its last resume.
+	ResumedAt  time.Time `json:"resumed_at,omitzero"`
 	FinishedAt time.Time `json:"finished_at,omitzero"`
+}
+
+// BegunAt is when the run was created or, if that was later, last resumed.
+func (r Run) BegunAt() time.Time {
+	if r.ResumedAt.After(r.CreatedAt) {
+		return r.ResumedAt
+	}
+	return r.CreatedAt
 }
 
 // RunOutcome is what a succeeded run published.

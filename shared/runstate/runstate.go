@@ -124,8 +124,8 @@ type Table interface {
 	// ClaimResume is T17a: [status=failed OR (status IN (planning, running,
 	// finalizing) AND lease_until<now)], with Force also status=succeeded, to
 	// planning with intent resume; finalize_started_at, error, notified,
-	// enqueued, outcome, verdict, finished_at and ttl are removed, and ACTIVE
-	// is put in the same transaction. RequestID identifies the resume request,
+	// enqueued, outcome, verdict, finished_at and ttl are removed, resumed_at
+	// is set, and ACTIVE is put in the same transaction. RequestID identifies the resume request,
 	// so that a caller whose answer was lost finds itself in ConditionError.
 	ClaimResume(ctx context.Context, run contract.RunID, c ResumeClaim) (Run, error)
 

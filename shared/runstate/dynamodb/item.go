@@ -25,7 +25,7 @@ func runItem(r runstate.Run) item {
 		"lease_until": optTime(r.LeaseUntil), "enqueued": optFlag(r.Enqueued), "finalize_started_at": optTime(r.FinalizeStartedAt),
 		"outcome": optDocument(r.Outcome), "verdict": optText(r.Verdict), "notified": optFlag(r.Notified),
 		"callback": optDocument(r.Callback), "error": optDocument(r.Error),
-		"created_at": optTime(r.CreatedAt), "finished_at": optTime(r.FinishedAt),
+		"created_at": optTime(r.CreatedAt), "resumed_at": optTime(r.ResumedAt), "finished_at": optTime(r.FinishedAt),
 	})
 }
 
@@ -38,7 +38,7 @@ func readRun(from item) (runstate.Run, error) {
 		PlanFingerprint: contract.Fingerprint(r.text("plan_fp")), TaskCount: int(r.number("task_count")), Shards: int(r.number("shards")),
 		FaninK: int(r.number("fanin_k")), MaxAttempts: int(r.number("max_attempts")),
 		LeaseUntil: r.time("lease_until"), Enqueued: r.flag("enqueued"), FinalizeStartedAt: r.time("finalize_started_at"),
-		Verdict: r.text("verdict"), Notified: r.flag("notified"), CreatedAt: r.time("created_at"), FinishedAt: r.time("finished_at"),
+		Verdict: r.text("verdict"), Notified: r.flag("notified"), CreatedAt: r.time("created_at"), ResumedAt: r.time("resumed_at"), FinishedAt: r.time("finished_at"),
 	}
 	if trigger := r.text("trigger"); trigger != "" {
 		run.Trigger = []byte(trigger)

@@ -150,6 +150,7 @@ func (t *Table) ClaimResume(ctx context.Context, run contract.RunID, c runstate.
 	e.set("intent", text(wire.ActionResume))
 	e.set("trigger_id", text(c.RequestID))
 	e.set("lease_until", optTime(c.LeaseUntil))
+	e.set("resumed_at", optTime(c.Now))
 	if c.Trigger != nil {
 		e.set("trigger", text(string(c.Trigger)))
 	}

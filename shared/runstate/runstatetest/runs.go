@@ -108,10 +108,12 @@ func runOperations(faninK int) []runOperation {
 		r.Status, r.FinishedAt, r.Error = runstate.RunSucceeded, soon, nil
 		r.Outcome = &runstate.RunOutcome{ManifestFingerprint: "xxh3:fedcba9876543210", Rows: 42, Bytes: 6144, Parts: 2}
 	}
-	claimed := func(r *runstate.Run) {
-		r.Status, r.Intent, r.TriggerID, r.LeaseUntil = runstate.RunPlanning, wire.ActionResume, "request-1", late.Add(time.Hour)
-		r.FinalizeStartedAt, r.FinishedAt = time.Time{}, time.Time{}
-		r.Error, r.Outcome, r.Verdict, r.Notified, r.Enqueued = nil, nil, "", false, false
+	claimed := func(now time.Time) func(r *runstate.Run) {
+		return func(r *runstate.Run) {
+			r.Status, r.Intent, r.TriggerID, r.LeaseUntil = runstate.RunPlanning, wire.ActionResume, "request-1", late.Add(time.Hour)
+			r.FinalizeStartedAt, r.ResumedAt, r.FinishedAt = time.Time{}, now, time.Time{}
+			r.Error, r.Outcome, r.Verdict, r.Notified, r.Enqueued = nil, nil, "", false, false
+		}
 	}
 	var made runstate.Run
 	planning := []string{"planning without generation", "planning"}
@@ -186,7 +188,7 @@ func runOperations(faninK int) []runOperation {
 			do: func(f *fixture, id contract.RunID) (*runstate.Run, error) {
 				return returned(f.table.ClaimResume(f.t.Context(), id, runstate.ResumeClaim{RequestID: "request-1", Force: force, Now: now, LeaseUntil: late.Add(time.Hour)}))
 			},
-			holds: holds, change: claimed,
+			holds: holds, change: claimed(now),
 		}
 	}
 	resumeAt := func(g contract.Generation, holds ...string) runOperation {

@@ -15,7 +15,7 @@ import (
 func NewRun(r runstate.Run) runstate.Run {
 	r.Status, r.Gen = runstate.RunPlanning, 0
 	r.LeaseUntil, r.CreatedAt = Milli(r.LeaseUntil), Milli(r.CreatedAt)
-	r.FinalizeStartedAt, r.FinishedAt = Milli(r.FinalizeStartedAt), Milli(r.FinishedAt)
+	r.FinalizeStartedAt, r.ResumedAt, r.FinishedAt = Milli(r.FinalizeStartedAt), Milli(r.ResumedAt), Milli(r.FinishedAt)
 	return r
 }
 
@@ -122,7 +122,7 @@ func ClaimResume(found *runstate.Run, c runstate.ResumeClaim) (runstate.Run, err
 	}
 	r := *found
 	r.Status, r.Intent, r.TriggerID, r.LeaseUntil = runstate.RunPlanning, wire.ActionResume, c.RequestID, Milli(c.LeaseUntil)
-	r.FinalizeStartedAt, r.FinishedAt = time.Time{}, time.Time{}
+	r.FinalizeStartedAt, r.ResumedAt, r.FinishedAt = time.Time{}, Milli(c.Now), time.Time{}
 	r.Error, r.Outcome, r.Verdict, r.Notified, r.Enqueued = nil, nil, "", false, false
 	if c.Trigger != nil {
 		r.Trigger = slices.Clone(c.Trigger)
