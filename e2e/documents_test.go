@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/lapstrake/lapstrake/internal/testenv"
 	"github.com/lapstrake/lapstrake/shared/wiring"
 )
 
@@ -57,6 +59,21 @@ func TestTheLocalExampleRunsAsItsCommentsSay(t *testing.T) {
 	at := filepath.Join(d.dir, "examples/local/exports")
 	if p := published(t, inFolder(t, filepath.Join(at, "orders"))); p.manifest.RowCount != 20000 {
 		t.Errorf("orders has %d rows", p.manifest.RowCount)
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readers := regexp.MustCompile("(?s)```python\n(.+?)```").FindAllStringSubmatch(string(readme), -1)
+	if len(readers) < 2 {
+		t.Errorf("README.md shows %d readers", len(readers))
+	}
+	for _, r := range readers {
+		cmd := exec.CommandContext(t.Context(), testenv.Server(t, testenv.ReaderPython), "-c", r[1])
+		cmd.Dir = filepath.Join(d.dir, "examples/local")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "20000") {
+			t.Errorf("README.md's reader finds other than 20000 rows: %v\n%s%s", err, r[1], out)
+		}
 	}
 	runs, err := os.ReadDir(filepath.Join(at, "orders_by_day"))
 	if err != nil {

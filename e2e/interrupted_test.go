@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lapstrake/lapstrake/internal/testenv"
+	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 )
 
@@ -82,6 +83,59 @@ func TestAKilledRunsSuccessorReadsEverythingItself(t *testing.T) {
 	db.exec(t, "UPDATE lines SET v = 'new ' || v")
 	d.must(t, "run")
 	holdsLines(t, db, published(t, inFolder(t, filepath.Join(d.dir, "out"))))
+}
+
+func TestARunThatIsKilledAgainAndAgainComesToItsEnd(t *testing.T) {
+	d, db := newLines(t)
+	o := d.start(t, signalAt(3, chunkDone, syscall.SIGKILL), "run", "--workers", "2").wait(t)
+	lives := 1
+	for ; o.code == 128+int(syscall.SIGKILL); lives++ {
+		if lives > lineChunks {
+			t.Fatal("no life gets any further")
+		}
+		unpublished(t, filepath.Join(d.dir, "out"))
+		o = d.start(t, signalAt(3, chunkDone, syscall.SIGKILL), "resume", "--workers", "2").wait(t)
+	}
+	if o.code != 0 || lives < 4 {
+		t.Fatalf("after %d lives: %s", lives, o)
+	}
+	holdsLines(t, db, published(t, inFolder(t, filepath.Join(d.dir, "out"))))
+}
+
+// A process that slept while another one, which knows nothing of it, ran the
+// export anew, changes nothing any more.
+func TestASleeperWakesUpAfterItsSuccessor(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		line string
+		nth  int
+	}{
+		{"half way", chunkDone, lineChunks / 2},
+		{"after its last chunk", chunkDone, lineChunks},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d, db := newLines(t)
+			seen := 0
+			o := d.start(t, func(p *process, line string) {
+				if strings.Contains(line, tc.line) {
+					seen++
+				}
+				if seen != tc.nth || !strings.Contains(line, tc.line) {
+					return
+				}
+				_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+				db.exec(t, "UPDATE lines SET v = 'new ' || v")
+				d.must(t, "run", "--state", "elsewhere.db")
+				_ = p.cmd.Process.Signal(syscall.SIGCONT)
+			}, "run").wait(t)
+			p := published(t, inFolder(t, filepath.Join(d.dir, "out")))
+			holdsLines(t, db, p)
+			d.must(t, "validate")
+			if o.code != fault.ExitRefused {
+				t.Errorf("want exit code %d: %s", fault.ExitRefused, o)
+			}
+		})
+	}
 }
 
 var resumeCommand = regexp.MustCompile(`resume with: lapstrake (resume .*)`)
