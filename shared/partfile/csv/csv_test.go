@@ -104,6 +104,7 @@ func TestTextCells(t *testing.T) {
 		{`"`, `""""`},
 		{"line\nbreak", "\"line\nbreak\""},
 		{"cr\rlf\r\n", "\"cr\rlf\r\n\""},
+		{"cr\ralone", "\"cr\ralone\""},
 		{"\ttab", "\ttab"},
 		{" lead and trail ", " lead and trail "},
 		{`\.`, `\.`},
