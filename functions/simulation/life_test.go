@@ -28,14 +28,12 @@ type life struct {
 }
 
 // call performs one call of the process, or ends its life.
-func (l *life) call(op string, write bool, perform func() error) error {
-	if l.dead {
+func (l *life) call(op string, perform func() error) error {
+	dead, dies := l.count(op)
+	switch {
+	case dead:
 		return errDead
-	}
-	l.w.calls++
-	l.w.lastOp = op
-	if l.w.calls == l.w.death.at {
-		l.dead = true
+	case dies:
 		if l.w.death.landed {
 			_ = perform() // nobody lives to see the answer
 		}
@@ -47,9 +45,23 @@ func (l *life) call(op string, write bool, perform func() error) error {
 	return perform()
 }
 
+// count notes a call: whether the process was dead before it, or dies in it.
+// Handlers make some of their calls side by side.
+func (l *life) count(op string) (dead, dies bool) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	if l.dead {
+		return true, false
+	}
+	l.w.calls++
+	l.w.lastOp = op
+	l.dead = l.w.calls == l.w.death.at
+	return false, l.dead
+}
+
 func (l *life) bucket() destination.Store {
 	return faulty.Wrap(l.w.bucket, faulty.FaultFunc(func(c faulty.Call, perform func() error) error {
-		return l.call(c.String(), c.Write > 0, perform)
+		return l.call(c.String(), perform)
 	}))
 }
 
@@ -60,5 +72,5 @@ func (l *life) queue() taskqueue.Queue { return mortalQueue{l} }
 type mortalQueue struct{ life *life }
 
 func (q mortalQueue) Send(ctx context.Context, queue string, messages ...taskqueue.Message) error {
-	return q.life.call("send "+queue, true, func() error { return q.life.w.queues.Send(ctx, queue, messages...) })
+	return q.life.call("send "+queue, func() error { return q.life.w.queues.Send(ctx, queue, messages...) })
 }

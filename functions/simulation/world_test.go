@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ type world struct {
 	budget time.Duration
 
 	death  plan
+	mu     sync.Mutex
 	calls  int    // of all processes
 	lastOp string // the last one
 	last   string // what the last message came to
