@@ -120,6 +120,7 @@ func (o *runOptions) each(ctx context.Context, local *wiring.Local, exports []ex
 	for _, e := range exports {
 		p := newProgress(o.options, e.Name)
 		local.Progress = p.chunk
+		limitMemory(o.workersOf(e), e)
 		begun := local.Clock.Now()
 		run, err := do(ctx, e, p)
 		p.end(run, err)
