@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
@@ -36,7 +37,7 @@ func (p *planner) resume(ctx context.Context) (wire.TriggerResult, error) {
 	if err := p.load(ctx); err != nil {
 		return wire.TriggerResult{}, err
 	}
-	if err := p.openRoot(ctx, run.Root); err != nil {
+	if err := p.stayAt(ctx, run.Root); err != nil {
 		return wire.TriggerResult{}, err
 	}
 	if err := p.gate(ctx); err != nil {
@@ -249,7 +250,11 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 		}
 		repaired[id] = true
 		p.log.Warn("a recorded part is missing or differs: its task is done again", "task", id, "part", part.Path)
-		if _, err := p.State.Repair(ctx, p.run.RunID, id, p.gen, plan.Export.ChunkMaxAttempts, p.Clock.Now()); err != nil && !errors.Is(err, runstate.ErrCondition) {
+		_, err := p.State.Repair(ctx, p.run.RunID, id, p.gen, plan.Export.ChunkMaxAttempts, p.Clock.Now())
+		switch {
+		case errors.Is(err, runstate.ErrCondition): // a duplicate of this planner is ahead: what the run records stays where it is
+			found.Moves = slices.DeleteFunc(found.Moves, func(m commit.Move) bool { return owner[m.From] == id })
+		case err != nil:
 			return fmt.Errorf("repair task %s: %w", id, err)
 		}
 	}

@@ -98,6 +98,13 @@ func (p *planner) openRoot(ctx context.Context, at wire.Location) error {
 	return nil
 }
 
+// stayAt opens the root that a run was created for. Whatever the config says
+// now, fence, plan and parts of one run are in one place.
+func (p *planner) stayAt(ctx context.Context, root wire.Location) error {
+	p.export.Destination = root
+	return p.openRoot(ctx, root)
+}
+
 // createRun is T1. fresh is true when this call made the run; a non-nil answer
 // means that there is nothing to plan.
 func (p *planner) createRun(ctx context.Context) (fresh bool, answer *wire.TriggerResult, err error) {
@@ -142,6 +149,9 @@ func (p *planner) createRun(ctx context.Context) (fresh bool, answer *wire.Trigg
 	case found.Intent == wire.ActionRun && found.TriggerID != triggerID:
 		return false, nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_ID_TAKEN", "run id %s was made by another trigger (%s); nothing was started", id, found.TriggerID)
 	case found.Status == runstate.RunPlanning && found.Intent == wire.ActionRun:
+		if err := p.stayAt(ctx, found.Root); err != nil {
+			return false, nil, err
+		}
 		return fresh, nil, p.noteCallback(ctx)
 	case found.Status == runstate.RunRunning && !found.Enqueued:
 		p.gen = found.Gen

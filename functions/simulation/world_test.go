@@ -83,9 +83,12 @@ func (w *world) NewID() string {
 }
 
 // Open implements [destination.Opener].
-func (l *life) Open(context.Context, wire.Location) (destination.Store, error) {
+func (l *life) Open(_ context.Context, at wire.Location) (destination.Store, error) {
 	if l.dead {
 		return nil, errDead
+	}
+	if _, folder, nested := strings.Cut(at.URI, "bucket/"); nested {
+		return destination.Prefixed(l.bucket(), folder+"/"), nil
 	}
 	return l.bucket(), nil
 }
