@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -158,11 +159,33 @@ func (e *execution) await(ctx context.Context, id contract.RunID) (runstate.Run,
 			return run, ctx.Err()
 		case <-e.changed:
 		case <-e.Clock.After(e.Sweep):
-			if _, err := planner.Sweep(ctx, e.planner()); err != nil {
+			if err := e.sweep(ctx, id); err != nil {
 				e.Log.Warn("sweep failed and is repeated", "error", err)
 			}
 		}
 	}
+}
+
+// sweep looks after this process's run alone. Other runs in the table may be of
+// another config, or of functions in a cloud: this process would read them with
+// its own config and credentials.
+func (e *execution) sweep(ctx context.Context, id contract.RunID) error {
+	d := e.planner()
+	d.State = oneRun{Table: d.State, id: id}
+	_, err := planner.Sweep(ctx, d)
+	return err
+}
+
+// oneRun is a table in which no other run is active.
+type oneRun struct {
+	runstate.Table
+	id contract.RunID
+}
+
+// ListActive implements [runstate.Table].
+func (o oneRun) ListActive(ctx context.Context) ([]runstate.Active, error) {
+	all, err := o.Table.ListActive(ctx)
+	return slices.DeleteFunc(all, func(a runstate.Active) bool { return a.RunID != o.id }), err
 }
 
 // endError is why a run has ended without success.
