@@ -9,6 +9,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
+	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/wire"
@@ -75,7 +76,7 @@ func (p *planner) resumeTask(ctx context.Context, id contract.TaskID, budget int
 func (p *planner) startRun(ctx context.Context, plan chunkplan.Plan, fp contract.Fingerprint) error {
 	k := p.State.FaninK()
 	run, err := p.State.StartRun(ctx, p.run.RunID, runstate.StartRecord{
-		Gen: p.gen, PlanFingerprint: fp, TaskCount: len(plan.Tasks), Shards: runstate.ShardCount(len(plan.Tasks), k), FaninK: k,
+		Gen: p.gen, TriggerID: p.run.TriggerID, PlanFingerprint: fp, TaskCount: len(plan.Tasks), Shards: runstate.ShardCount(len(plan.Tasks), k), FaninK: k,
 		MaxAttempts: plan.Export.ChunkMaxAttempts, LeaseUntil: p.Clock.Now().Add(p.Settings.RunLease),
 	})
 	var refused *runstate.ConditionError
@@ -86,6 +87,9 @@ func (p *planner) startRun(ctx context.Context, plan chunkplan.Plan, fp contract
 	case errors.As(err, &refused) && refused.Run != nil && refused.Run.Gen == p.gen && refused.Run.Status != runstate.RunPlanning:
 		p.run = *refused.Run // a duplicate of this planner is ahead; sending again is harmless
 		return nil
+	case errors.As(err, &refused) && refused.Run != nil && refused.Run.TriggerID != p.run.TriggerID:
+		// A resume has claimed the run: it starts it, at a generation of its own.
+		return &commit.FenceLostError{Export: p.name(), RunID: p.run.RunID, OwnerRunID: p.run.RunID, OwnerGen: p.gen}
 	}
 	return fmt.Errorf("start run %s: %w", p.run.RunID, err)
 }

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -514,4 +515,37 @@ func TestPredecessorWithoutItsPartIsNotRolledForward(t *testing.T) {
 		t.Fatalf("the run that had committed is %s", run.Status)
 	}
 	w.wantHistory(t, "in the end")
+}
+
+// A planner that slept since before its run was started wakes up after a resume
+// has claimed the run, and before that has a generation: it does not start the
+// run at the old one, which the fence no longer admits.
+func TestPlannerWakesUpInAResume(t *testing.T) {
+	w := newWorld(10, 0)
+	w.death = plan{at: callNumber(t, "StartRun")}
+	_, _ = w.planner(t.Context(), w.trigger(1))
+	w.now = w.now.Add(planTimeout)
+	asleep := w.run(t, 1)
+	woken := false
+	w.before = func(op string) {
+		if op != "replace _lapstrake/orders/cursor.json" || woken {
+			return
+		}
+		woken = true
+		_, err := w.table.StartRun(t.Context(), asleep.RunID, runstate.StartRecord{
+			Gen: asleep.Gen, TriggerID: asleep.TriggerID, TaskCount: 3, Shards: 2, FaninK: 2, MaxAttempts: 3, LeaseUntil: w.now.Add(planTimeout),
+		})
+		if !errors.Is(err, runstate.ErrCondition) {
+			t.Errorf("the run is started under the resume (%v)", err)
+		}
+	}
+	if _, err := w.planner(t.Context(), wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(1)}); err != nil {
+		t.Error(err)
+	}
+	w.settle(t, w.runID(1))
+	m, rows := w.read(t)
+	w.wantTable(t, "in the end", rows)
+	if !woken || m.Generation != 2 {
+		t.Fatalf("woken %v, generation %d", woken, m.Generation)
+	}
 }

@@ -55,7 +55,7 @@ type Table interface {
 	// not an error.
 	PutFanin(ctx context.Context, f Fanin) error
 
-	// StartRun is T5: [status=planning AND gen=g] to running, with what the
+	// StartRun is T5: [status=planning AND gen=g AND trigger_id=t] to running, with what the
 	// plan says. A FaninK other than the table's is refused as a bug: the
 	// tasks would be looked for in the wrong shards.
 	StartRun(ctx context.Context, run contract.RunID, s StartRecord) (Run, error)
@@ -198,7 +198,10 @@ type FenceRecord struct {
 
 // StartRecord is what T5 sets, beside the status.
 type StartRecord struct {
-	Gen             contract.Generation
+	Gen contract.Generation
+	// TriggerID is the run's, as the planner found it: a resume that has been
+	// claimed since has put its own.
+	TriggerID       string
 	PlanFingerprint contract.Fingerprint
 	TaskCount       int
 	Shards          int

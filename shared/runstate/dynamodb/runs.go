@@ -19,7 +19,7 @@ const (
 	missing = "attribute_not_exists(#pk)"
 
 	ifFenceable   = "#status = :planning AND (attribute_not_exists(#gen) OR #gen = :gen)"                           // T2
-	ifPlanned     = "#status = :planning AND #gen = :gen"                                                           // T5
+	ifPlanned     = "#status = :planning AND #gen = :gen AND #trigger_id = :trigger_id"                             // T5
 	ifFinalizable = "#gen = :gen AND #status IN (:running, :finalizing)"                                            // T13
 	ifFinalizing  = "#gen = :gen AND #status = :finalizing"                                                         // T14
 	ifUnfinished  = "attribute_exists(#pk) AND #status <> :succeeded"                                               // T14, adopted
@@ -74,6 +74,7 @@ func (t *Table) StartRun(ctx context.Context, run contract.RunID, s runstate.Sta
 	e.set("max_attempts", optNumber(s.MaxAttempts))
 	e.set("lease_until", optTime(s.LeaseUntil))
 	e.value("gen", number(s.Gen))
+	e.value("trigger_id", text(s.TriggerID))
 	return t.updateRun(ctx, transition.OpStartRun, run, ifPlanned, e)
 }
 

@@ -98,7 +98,7 @@ var story = []struct {
 		return expect(err, r.Gen == 2)
 	}},
 	{"StartRun again", func(t *testing.T, table *Table) error {
-		_, err := table.StartRun(t.Context(), run, runstate.StartRecord{Gen: 2, FaninK: 2, LeaseUntil: until})
+		_, err := table.StartRun(t.Context(), run, runstate.StartRecord{Gen: 2, TriggerID: "r", FaninK: 2, LeaseUntil: until})
 		return err
 	}},
 	{"BeginFinalize", func(t *testing.T, table *Table) error {

@@ -25,6 +25,7 @@ type model struct {
 type modelRun struct {
 	status   runstate.RunStatus
 	gen      contract.Generation
+	trigger  string
 	lease    time.Time
 	notified bool
 }
@@ -119,7 +120,7 @@ func (m *model) observe(f *fixture) model {
 	ctx := f.t.Context()
 	seen := model{id: m.id, k: m.k, chunks: map[contract.TaskID]modelChunk{}, nodes: map[int]modelNode{}}
 	if r := f.run(m.id); r != nil {
-		seen.run = &modelRun{status: r.Status, gen: r.Gen, lease: r.LeaseUntil, notified: r.Notified}
+		seen.run = &modelRun{status: r.Status, gen: r.Gen, trigger: r.TriggerID, lease: r.LeaseUntil, notified: r.Notified}
 	}
 	for shard := range m.nodes {
 		node, err := f.table.GetFanin(ctx, m.id, shard)

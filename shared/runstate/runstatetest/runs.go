@@ -131,6 +131,13 @@ func runOperations(faninK int) []runOperation {
 			},
 		}
 	}
+	startBy := func(trigger string) runOperation {
+		return runOperation{do: func(f *fixture, id contract.RunID) (*runstate.Run, error) {
+			s := plan(gen, faninK)
+			s.TriggerID = trigger
+			return returned(f.table.StartRun(f.t.Context(), id, s))
+		}}
+	}
 	startAt := func(g contract.Generation, holds ...string) runOperation {
 		return runOperation{
 			do: func(f *fixture, id contract.RunID) (*runstate.Run, error) {
@@ -208,6 +215,7 @@ func runOperations(faninK int) []runOperation {
 		named("T5 with a lower generation", startAt(gen-1)),
 		named("T5 with a higher generation", startAt(gen+1)),
 		named("T5 with generation 0", startAt(0)),
+		named("T5 by another trigger", startBy("request-1")),
 		named("T13 with the generation", finalizeAt(gen, "running", "finalizing")),
 		named("T13 with a lower generation", finalizeAt(gen-1)),
 		named("T13 with a higher generation", finalizeAt(gen+1)),

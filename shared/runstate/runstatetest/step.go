@@ -57,6 +57,13 @@ func (d drawer) gen() contract.Generation {
 	return max(1, g+[]contract.Generation{0, 0, 0, 0, 1, -1}[d.oneOf("generation", 6)])
 }
 
+func (d drawer) trigger() string {
+	if d.m.run != nil && d.oneOf("trigger", 4) > 0 {
+		return d.m.run.trigger
+	}
+	return "another"
+}
+
 func (d drawer) task() contract.TaskID {
 	known := append(d.m.tasks(), contract.BaseTaskID(d.oneOf("base", 2*d.m.k)))
 	return known[d.oneOf("task", len(known))]
@@ -134,14 +141,15 @@ func (d drawer) recordFence() step {
 
 func (d drawer) startRun() step {
 	g, until := d.gen(), d.m.now.Add(3*time.Minute)
+	trigger := d.trigger()
 	return step{
-		fmt.Sprintf("T5 StartRun %d", g),
+		fmt.Sprintf("T5 StartRun %d by %q", g, trigger),
 		func(ctx context.Context, t runstate.Table) (any, error) {
-			return t.StartRun(ctx, d.m.id, runstate.StartRecord{Gen: g, FaninK: d.m.k, TaskCount: 2 * d.m.k, Shards: 2, LeaseUntil: until})
+			return t.StartRun(ctx, d.m.id, runstate.StartRecord{Gen: g, TriggerID: trigger, FaninK: d.m.k, TaskCount: 2 * d.m.k, Shards: 2, LeaseUntil: until})
 		},
 		func(m *model) bool {
 			return m.changeRun(
-				func(r modelRun) bool { return r.status == runstate.RunPlanning && r.gen == g },
+				func(r modelRun) bool { return r.status == runstate.RunPlanning && r.gen == g && r.trigger == trigger },
 				func(r *modelRun) { r.status, r.lease = runstate.RunRunning, until })
 		},
 	}
@@ -230,7 +238,9 @@ func (d drawer) claimResume() step {
 				func(r modelRun) bool {
 					return r.status == runstate.RunFailed || r.status == runstate.RunSucceeded && c.Force || !ended(r.status) && r.lease.Before(now)
 				},
-				func(r *modelRun) { r.status, r.lease, r.notified = runstate.RunPlanning, c.LeaseUntil, false })
+				func(r *modelRun) {
+					r.status, r.trigger, r.lease, r.notified = runstate.RunPlanning, c.RequestID, c.LeaseUntil, false
+				})
 		},
 	}
 }

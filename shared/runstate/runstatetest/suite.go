@@ -154,7 +154,7 @@ func (f *fixture) failed() contract.RunID {
 
 func plan(g contract.Generation, k int) runstate.StartRecord {
 	return runstate.StartRecord{
-		Gen: g, PlanFingerprint: "xxh3:0123456789abcdef", TaskCount: 2 * k, Shards: 2, FaninK: k, MaxAttempts: 3, LeaseUntil: lease,
+		Gen: g, TriggerID: "t1", PlanFingerprint: "xxh3:0123456789abcdef", TaskCount: 2 * k, Shards: 2, FaninK: k, MaxAttempts: 3, LeaseUntil: lease,
 	}
 }
 

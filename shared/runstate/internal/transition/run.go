@@ -45,7 +45,7 @@ func RecordFence(found *runstate.Run, f runstate.FenceRecord) (runstate.Run, err
 
 // StartRun is T5.
 func StartRun(found *runstate.Run, s runstate.StartRecord) (runstate.Run, error) {
-	if !at(found, s.Gen) || found.Status != runstate.RunPlanning {
+	if !at(found, s.Gen) || found.Status != runstate.RunPlanning || found.TriggerID != s.TriggerID {
 		return runRefused(OpStartRun, found)
 	}
 	r := *found
