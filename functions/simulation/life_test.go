@@ -29,6 +29,9 @@ type life struct {
 
 // call performs one call of the process, or ends its life.
 func (l *life) call(op string, perform func() error) error {
+	if l.w.gate != nil {
+		return l.w.gate(l, op, perform)
+	}
 	dead, dies := l.count(op)
 	switch {
 	case dead:

@@ -47,6 +47,8 @@ type world struct {
 	last   string // what the last message came to
 	// before, if set, is called before every call of a process.
 	before func(op string)
+	// gate, if set, performs every call of a process when its turn comes.
+	gate func(l *life, op string, perform func() error) error
 	// twice delivers every message twice.
 	twice bool
 }
