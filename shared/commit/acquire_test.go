@@ -50,15 +50,66 @@ func TestSealedRunDoesNotTakeTheFence(t *testing.T) {
 	}
 }
 
-// Nor does it when its successor has ended long ago: its tombstone says so.
-func TestSealedRunIsRefusedForEver(t *testing.T) {
+// Nor does it when its successor has ended long ago: its tombstone says so. The
+// same goes for a run that has committed. The fence is not touched: a run that
+// took it would be rolled forward over its successor.
+func TestDecidedRunLeavesTheFenceAlone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		begin   func(t *testing.T, w *world)
+		refused func(error) bool
+	}{
+		"sealed": {func(t *testing.T, w *world) {
+			if _, err := w.acquire(t.Context(), w.store, "first", false); err != nil {
+				t.Fatal(err)
+			}
+		}, isFenced},
+		"committed": {func(t *testing.T, w *world) { lives(t, w, "first", 2) }, isCommitted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(memory.LikeS3)
+			tc.begin(t, w)
+			lives(t, w, "second", 4)
+			before, err := w.fence(w.store).Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.acquire(t.Context(), w.store, "first", true); !tc.refused(err) {
+				t.Errorf("the run gets %v", err)
+			}
+			after, err := w.fence(w.store).Read(t.Context())
+			if err != nil || after.Version != before.Version {
+				t.Errorf("the fence went from %+v to %+v (%v)", before.Doc, after.Doc, err)
+			}
+		})
+	}
+}
+
+// A fence that was taken and never opened is not resumed: what its predecessor
+// has committed may not have been published yet.
+func TestUnopenedFenceIsNotResumed(t *testing.T) {
 	w := newWorld(memory.LikeS3)
 	if _, err := w.acquire(t.Context(), w.store, "first", false); err != nil {
 		t.Fatal(err)
 	}
-	lives(t, w, "second", 4)
-	if _, err := w.acquire(t.Context(), w.store, "first", true); !isFenced(err) {
-		t.Fatalf("the sealed run gets %v, want the fence lost", err)
+	replaced := 0
+	dying := faulty.Wrap(w.store, faulty.FaultFunc(func(c faulty.Call, perform func() error) error {
+		if c.Op == "replace" && c.Key == contract.CursorKey("orders") {
+			if replaced++; replaced == 2 { // TAKE, then OPEN
+				return faulty.ErrCrashed
+			}
+		}
+		return perform()
+	}))
+	if _, err := w.acquire(t.Context(), dying, "second", false); err == nil {
+		t.Fatal("the run did not die in OPEN")
+	}
+	_, err := w.fence(w.store).Resume(t.Context(), Owner{RunID: "second", Prefix: "out/"}, func(contract.CursorDocument) error { return nil })
+	if fault.CodeOf(err) != "LAPSTRAKE_RUN_NOT_OPEN" {
+		t.Fatalf("the resume ends with %v", err)
+	}
+	held, err := w.fence(w.store).Read(t.Context())
+	if err != nil || held.Doc.State != contract.FenceOpening || held.Doc.Generation != 2 {
+		t.Fatalf("the fence is %+v (%v)", held.Doc, err)
 	}
 }
 
