@@ -80,6 +80,38 @@ func TestAKilledFunctionLosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
+// A failed attempt hands its message back for the time that it asks for, which
+// is far shorter than the queue's visibility time.
+func TestAPassingFailureIsTriedAgainSoon(t *testing.T) {
+	w := deploy(t, func(o *cloud.Options) { o.Visibility = 2 * patience })
+	w.makeOrders(2_000)
+	open := w.closeGate()
+	w.inOrder()
+	id := w.start(w.trigger("orders", w.config(strings.Replace(gatedConfig, "lock_timeout_s: 300", "lock_timeout_s: 2, retry_backoff_ms: 1000", 1))))
+	var failed runstate.Chunk
+	w.eventually("a failed attempt", func() (bool, error) {
+		run, err := w.table.GetRun(t.Context(), id)
+		if err != nil {
+			return false, err
+		}
+		for _, c := range w.chunks(run) {
+			if c.Error != nil {
+				failed = c
+			}
+		}
+		return failed.Error != nil, nil
+	})
+	if failed.Error.Code != "LAPSTRAKE_SOURCE_LOCK_TIMEOUT" {
+		t.Errorf("the attempt failed with %+v", failed.Error)
+	}
+	open()
+	if run := w.await(id); run.Status != runstate.RunSucceeded || run.Outcome.Rows != 2_000 {
+		t.Fatalf("the run ended as %+v", run)
+	}
+	w.wantPublished(ordersPrefix)
+	w.eventually("empty queues", w.drained)
+}
+
 // closeGate makes the view, and holds its gate until open is called.
 func (w *world) closeGate() (open func()) {
 	w.t.Helper()
