@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,17 +145,4 @@ func first(rows []string) string {
 		return ""
 	}
 	return strings.ReplaceAll(rows[0], `, `, ",\n")
-}
-
-// duplicates returns the rows that come more than once, for tables whose rows
-// are distinct.
-func duplicates(rows []string) []string {
-	seen := make(map[string]int, len(rows))
-	var twice []string
-	for _, r := range rows {
-		if seen[r]++; seen[r] == 2 {
-			twice = append(twice, fmt.Sprintf("%.200s", r))
-		}
-	}
-	return twice
 }
