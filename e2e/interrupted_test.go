@@ -138,7 +138,7 @@ func TestASleeperWakesUpAfterItsSuccessor(t *testing.T) {
 	}
 }
 
-var resumeCommand = regexp.MustCompile(`resume with: lapstrake (resume .*)`)
+var printedCommand = regexp.MustCompile(`(?:resume|validate) with: lapstrake (.*)`)
 
 func TestASignalFailsTheRunAndSaysHowToResume(t *testing.T) {
 	for _, tc := range []struct {
@@ -152,7 +152,7 @@ func TestASignalFailsTheRunAndSaysHowToResume(t *testing.T) {
 				t.Fatalf("want exit code %d: %s", tc.code, o)
 			}
 			unpublished(t, filepath.Join(d.dir, "out"))
-			said := resumeCommand.FindStringSubmatch(o.stderr)
+			said := printedCommand.FindStringSubmatch(o.stderr)
 			if said == nil {
 				t.Fatalf("no word of resume: %s", o)
 			}
@@ -166,6 +166,27 @@ func TestASignalFailsTheRunAndSaysHowToResume(t *testing.T) {
 			o = d.must(t, strings.Fields(said[1])...)
 			if read := strings.Count(o.stderr, chunkDone); read > lineChunks-3 {
 				t.Errorf("%d chunks were read again", read)
+			}
+			holdsLines(t, db, published(t, inFolder(t, filepath.Join(d.dir, "out"))))
+		})
+	}
+}
+
+// Whenever a signal comes, either the run is done or the command that is
+// printed ends it.
+func TestASignalAtAnyTimeIsNoOtherError(t *testing.T) {
+	for _, tc := range []struct {
+		line string
+		nth  int
+	}{{"GLOB_READERS_SEE_OLD_PARTS", 1}, {`"run started"`, 1}, {chunkDone, 1}, {chunkDone, lineChunks}, {`"run succeeded"`, 1}} {
+		t.Run(fmt.Sprintf("%d of %s", tc.nth, tc.line), func(t *testing.T) {
+			d, db := newLines(t)
+			o := d.start(t, signalAt(tc.nth, tc.line, syscall.SIGTERM), "run", "--state", "other.db").wait(t)
+			if said := printedCommand.FindStringSubmatch(o.stderr); o.code == 143 && said != nil {
+				o = d.run(t, strings.Fields(said[1])...)
+			}
+			if o.code != 0 {
+				t.Fatal(o)
 			}
 			holdsLines(t, db, published(t, inFolder(t, filepath.Join(d.dir, "out"))))
 		})

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -42,6 +43,15 @@ func signalNumber(s os.Signal) int32 {
 		return int32(n)
 	}
 	return 0
+}
+
+// interrupted says of a failure that comes from a signal that it does: whatever
+// was at work then says only that it could not go on.
+func interrupted(ctx context.Context, err error) error {
+	if !errors.Is(context.Cause(ctx), wiring.ErrInterrupted) || errors.Is(err, wiring.ErrInterrupted) || err == nil || !fault.Retry(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", wiring.ErrInterrupted, err)
 }
 
 // exitCode is 130 or 143 after a signal, and otherwise the error's.

@@ -39,7 +39,7 @@ func execute(ctx context.Context, s streams, args []string) error {
 	o := &options{streams: s}
 	cmd := root(o)
 	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
+	err := interrupted(ctx, cmd.ExecuteContext(ctx))
 	if !o.begun && fault.CodeOf(err) == "" {
 		err = fault.Wrap(err, fault.Usage, "LAPSTRAKE_CLI_USAGE", "wrong command line")
 	}

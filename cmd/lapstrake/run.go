@@ -127,6 +127,7 @@ func (o *runOptions) each(ctx context.Context, local *wiring.Local, exports []ex
 		if err == nil {
 			err = o.verdictOf(ctx, local, e, run)
 		}
+		err = interrupted(ctx, err)
 		result.add(e, run, err, local.Clock.Now().Sub(begun))
 		if err != nil {
 			failed = append(failed, err)
@@ -135,8 +136,11 @@ func (o *runOptions) each(ctx context.Context, local *wiring.Local, exports []ex
 			}
 		}
 		if errors.Is(err, wiring.ErrInterrupted) {
-			if run.RunID != "" {
-				fmt.Fprintf(o.err, "resume with: lapstrake resume -c %s %s\n", o.config, run.RunID)
+			switch {
+			case run.Status == runstate.RunSucceeded:
+				fmt.Fprintf(o.err, "the run is published; validate with: lapstrake validate -c %s -e %s\n", o.config, e.Name)
+			case run.RunID != "":
+				fmt.Fprintf(o.err, "resume with: lapstrake resume -c %s%s %s\n", o.config, o.stateFlag(), run.RunID)
 			}
 			break
 		}
@@ -152,6 +156,14 @@ func (o *runOptions) each(ctx context.Context, local *wiring.Local, exports []ex
 	}
 	o.shown = len(exports) > 1
 	return mostSerious(failed)
+}
+
+// stateFlag is --state as it was given.
+func (o *options) stateFlag() string {
+	if o.state == "" {
+		return ""
+	}
+	return " --state " + o.state
 }
 
 // verdictOf runs the validator over what the run has published, as a

@@ -143,7 +143,7 @@ func (e *execution) await(ctx context.Context, id contract.RunID) (runstate.Run,
 	for {
 		run, err := e.State.GetRun(ctx, id)
 		if err != nil {
-			return run, err
+			return runstate.Run{RunID: id}, err // an interrupted run is still failed by its id
 		}
 		switch {
 		case run.Status == runstate.RunSucceeded && run.Notified:
