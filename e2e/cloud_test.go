@@ -109,6 +109,26 @@ func (d *desk) resume(t *testing.T, args ...string) {
 	t.Fatal("the lease never ends")
 }
 
+// A signal gives the run up at once, so that another machine need not wait.
+func TestAnInterruptedRunOnTheCloudResumesAtOnce(t *testing.T) {
+	c := newCloud(t)
+	d, db := newLines(t)
+	for k, v := range c.env {
+		d.env[k] = v
+	}
+	d.write(t, "rivet.yaml", onCloud(c))
+	o := d.start(t, signalAt(lineChunks/2, chunkDone, syscall.SIGTERM), "run", "--state", "dynamodb://"+c.table).wait(t)
+	said := printedCommand.FindStringSubmatch(o.stderr)
+	if o.code != 128+int(syscall.SIGTERM) || said == nil {
+		t.Fatal(o)
+	}
+	d = d.move(t)
+	d.write(t, "rivet.yaml", onCloud(c))
+	d.must(t, strings.Fields(said[1])...)
+	d.leavesNothing(t)
+	holdsLines(t, db, published(t, c.inBucket(t, "shop/lines")))
+}
+
 func TestARunOnTheCloudLeavesNothingOnDiskAndResumesAnywhere(t *testing.T) {
 	c := newCloud(t)
 	state := []string{"--state", "dynamodb://" + c.table, "--workers", "2"}
