@@ -12,6 +12,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/verify"
+	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // gatedOrders is a view that stops a reader at one row for as long as somebody
@@ -110,6 +111,41 @@ func TestAPassingFailureIsTriedAgainSoon(t *testing.T) {
 	}
 	w.wantPublished(ordersPrefix)
 	w.eventually("empty queues", w.drained)
+}
+
+func TestAFailedRunIsResumed(t *testing.T) {
+	w := deploy(t, nil)
+	w.makeOrders(8_000)
+	open := w.closeGate()
+	w.inOrder()
+	config := strings.NewReplacer("lock_timeout_s: 300", "lock_timeout_s: 1", "chunk_count: 4", "chunk_count: 4\n    chunk_max_attempts: 1").Replace(gatedConfig)
+	id := w.start(w.trigger("orders", w.config(config)))
+	failed := w.await(id)
+	if failed.Status != runstate.RunFailed || failed.Error == nil || failed.Error.Code != "LAPSTRAKE_SOURCE_LOCK_TIMEOUT" {
+		t.Fatalf("the run ended as %+v", failed)
+	}
+	open()
+	got, err := w.Trigger(t.Context(), wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: id})
+	if err != nil || got.RunID != id || got.Status != wire.Started {
+		t.Fatalf("the resume answered %+v, %v", got, err)
+	}
+	run := w.await(id)
+	if run.Status != runstate.RunSucceeded || run.Outcome.Rows != 8_000 || run.Gen != failed.Gen+1 {
+		t.Fatalf("the resumed run ended as %+v", run)
+	}
+	kept := 0
+	for _, c := range w.chunks(run) {
+		if c.Gen == failed.Gen {
+			kept++
+		}
+	}
+	if kept != run.TaskCount-1 {
+		t.Errorf("%d of %d chunks were kept, want all but the failed one", kept, run.TaskCount)
+	}
+	w.wantPublished(ordersPrefix)
+	if doc := w.verdict(ordersPrefix, id); doc.Verdict != verify.Passed || doc.UntrackedObjects != 0 {
+		t.Errorf("the verdict is %+v", doc)
+	}
 }
 
 // closeGate makes the view, and holds its gate until open is called.

@@ -67,6 +67,16 @@ func TestOneExportFromTriggerToVerdict(t *testing.T) {
 		w.wantPublished(ordersPrefix)
 	})
 
+	t.Run("a verdict that is asked for again is there", func(t *testing.T) {
+		ask := trigger
+		ask.Action = wire.ActionValidate
+		if got, err := w.Trigger(t.Context(), ask); err != nil || got.Status != wire.Started {
+			t.Errorf("answered %+v, %v", got, err)
+		}
+		w.eventually("empty queues", w.drained)
+		w.verdict(ordersPrefix, id)
+	})
+
 	t.Run("a later run replaces what is published", func(t *testing.T) {
 		w.exec("update " + w.schema + ".orders set note = 'changed' where id = 4711")
 		w.exec("delete from " + w.schema + ".orders where id = 20000")
