@@ -56,8 +56,6 @@ type Settings struct {
 	// RunTTL fails a run that has neither finished nor failed for so long since
 	// it was created or last resumed.
 	RunTTL time.Duration
-	// Lease is the chunk lease, for the sweep's patience.
-	Lease time.Duration
 	// Budget is the time that one chunk invocation has; 0 is no limit. It
 	// decides whether tasks must be able to split.
 	Budget time.Duration
@@ -71,7 +69,7 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		PlannerTimeout: 15 * time.Minute, RunLease: 15 * time.Minute, RunTTL: 24 * time.Hour,
-		Lease: 180 * time.Second, PutConcurrency: 64,
+		PutConcurrency: 64,
 	}
 }
 

@@ -110,7 +110,7 @@ func (w *world) planner(ctx context.Context, t wire.Trigger) (wire.TriggerResult
 	l := &life{w: w}
 	s := planner.DefaultSettings()
 	s.PutConcurrency = 1
-	s.Lease, s.Budget = w.lease, w.budget
+	s.Budget = w.budget
 	return planner.Handle(ctx, planner.Deps{
 		Configs: w, Destinations: l, State: l.table(), Queue: l.queue(), Sources: w.db, Formats: formats,
 		Notifier: notify.Nop{}, Clock: w, IDs: w, Log: quiet, Settings: s,

@@ -90,7 +90,7 @@ func (a *AWS) Queues() *sqs.Queues { return a.queues }
 // before anything relies on it, and it alone reads configs.
 func (a *AWS) Planner() planner.Deps {
 	s := planner.DefaultSettings()
-	s.Budget, s.Lease = a.settings.ChunkTimeout, a.settings.Lease
+	s.Budget = a.settings.ChunkTimeout
 	if a.settings.RunTTL > 0 {
 		s.RunTTL = a.settings.RunTTL
 	}

@@ -248,7 +248,7 @@ func (e *execution) gaveUp(id contract.RunID) error {
 // planner returns the planner's dependencies.
 func (e *execution) planner() planner.Deps {
 	s := planner.DefaultSettings()
-	s.InlineSecrets, s.Budget, s.Lease = true, e.Budget, e.Lease
+	s.InlineSecrets, s.Budget = true, e.Budget
 	// This process renews its runs at every sweep, so a killed one is soon known
 	// to be dead and can be resumed elsewhere.
 	s.RunLease = e.Lease + 2*e.Sweep
