@@ -24,6 +24,7 @@ type plan struct {
 // table and queue go through it.
 type life struct {
 	w    *world
+	as   string // "run", "resume", "sweep", "validate", "chunk" or "finalize"
 	dead bool
 }
 

@@ -281,7 +281,7 @@ func TestTableLostAtEveryStep(t *testing.T) {
 				_, _ = w.deliver(t.Context(), wire.FinalizeQueue)
 			}
 		}
-		w.table.DropAll()
+		w.loseTable()
 		w.drainUntilDead(t) // messages of the lost run come in vain
 		triggerUntilPlanned(t, w, 2)
 		w.settle(t, w.runID(2))
@@ -297,7 +297,7 @@ func TestTriggerAgainAfterTheTableWasLost(t *testing.T) {
 	w := newWorld(10, 0)
 	triggerUntilPlanned(t, w, 1)
 	_, _ = w.deliver(t.Context(), chunkQueue)
-	w.table.DropAll()
+	w.loseTable()
 	triggerUntilPlanned(t, w, 1)
 	w.settle(t, w.runID(1))
 	m, rows := w.read(t)

@@ -30,8 +30,8 @@ import (
 // outlives a process.
 type world struct {
 	db     *database
-	bucket *destmemory.Store
-	table  *memory.Table
+	bucket destination.Store
+	table  runstate.Table
 	queues *inprocess.Queues
 	now    time.Time
 	ids    int
@@ -52,6 +52,9 @@ type world struct {
 	// twice delivers every message twice.
 	twice bool
 }
+
+// loseTable deletes every item of a table in memory.
+func (w *world) loseTable() { w.table.(*memory.Table).DropAll() }
 
 var chunkQueue = wire.ChunkQueue("default")
 
@@ -107,7 +110,7 @@ var (
 
 // planner is one invocation of the planner.
 func (w *world) planner(ctx context.Context, t wire.Trigger) (wire.TriggerResult, error) {
-	l := &life{w: w}
+	l := &life{w: w, as: string(t.Action)}
 	s := planner.DefaultSettings()
 	s.PutConcurrency = 1
 	s.Budget = w.budget
@@ -133,9 +136,10 @@ func (w *world) deliver(ctx context.Context, queue string) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	l := &life{w: w}
+	l := &life{w: w, as: "chunk"}
 	var out wire.Outcome
 	if queue == wire.FinalizeQueue {
+		l.as = "finalize"
 		m, err := wire.Decode[wire.FinalizeTask](d.Body)
 		if err != nil {
 			return false, err
