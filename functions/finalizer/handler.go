@@ -93,6 +93,13 @@ func (f *finalizer) handle(ctx context.Context) (wire.Outcome, error) {
 	case run.Status.Terminal():
 		return wire.Done("run %s is %s", run.RunID, run.Status), nil
 	case run.Status == runstate.RunPlanning:
+		held, err := f.fence().Read(ctx)
+		switch {
+		case err != nil:
+			return wire.Outcome{}, err
+		case held.Doc.CommittedEmpty(run.RunID): // in a life that a resume, or the loss of the table, has cut short
+			return f.succeed(ctx, commit.Published{Ending: commit.Committed}, true)
+		}
 		return wire.Done("run %s is still being planned", run.RunID), nil
 	}
 	if ready, err := f.complete(ctx); err != nil || ready != nil { // F2, F3
@@ -154,7 +161,7 @@ func (f *finalizer) freezeAndPublish(ctx context.Context) (wire.Outcome, error) 
 // publish is F5 to F12. adopted is true when p.Manifest is the run's own
 // sidecar, found as a success: the run has committed whatever its item says.
 func (f *finalizer) publish(ctx context.Context, p commit.Publication, adopted bool) (wire.Outcome, error) {
-	p.Fence = commit.Fence{Root: f.root, Export: f.run.Export, Clock: f.Clock, IDs: f.IDs}
+	p.Fence = f.fence()
 	p.Me = commit.Owner{RunID: f.run.RunID, Prefix: f.run.Prefix}
 	p.Generation = max(f.run.Gen, f.ref.Generation)
 	if err := f.loadPlan(ctx); err == nil {
@@ -215,6 +222,10 @@ func (f *finalizer) superseded(ctx context.Context, by *contract.SealedBy) (wire
 		return wire.Outcome{}, err
 	}
 	return wire.Done("%v", lost), nil
+}
+
+func (f *finalizer) fence() commit.Fence {
+	return commit.Fence{Root: f.root, Export: f.run.Export, Clock: f.Clock, IDs: f.IDs}
 }
 
 func (f *finalizer) ender() runend.Ender {

@@ -78,7 +78,7 @@ type sweeper struct {
 
 // planning is (e): a planner that has not come to its end is run again here.
 func (s sweeper) planning(ctx context.Context) error {
-	if s.now.Before(s.run.LeaseUntil) {
+	if !s.run.LeaseUntil.Before(s.now) {
 		return nil
 	}
 	var t wire.Trigger

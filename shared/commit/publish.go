@@ -133,6 +133,12 @@ func (p Publication) readFence(ctx context.Context, prefix destination.Store) (H
 		}
 		return Held{}, nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_FENCE_STATE", "export %q: run %s finalizes generation %d, but its fence is %s at generation %d; nothing was published", p.Fence.Export, p.Me.RunID, p.Generation, doc.State, doc.Generation)
 	}
+	switch {
+	case p.Record == nil && p.Manifest != nil: // its own sidecar: there is nothing to seal
+		return held, &Published{Ending: RolledForward, Manifest: p.Manifest}, nil
+	case doc.CommittedEmpty(p.Me.RunID):
+		return held, &Published{Ending: RolledForward}, nil
+	}
 	ending, err := p.superseded(ctx, prefix, contract.SealedBy{RunID: doc.OwnerRunID, Generation: doc.Generation})
 	return held, ending, err
 }

@@ -39,6 +39,12 @@ type CursorDocument struct {
 	UpdatedAt        Time            `json:"updated_at"`
 }
 
+// CommittedEmpty reports whether run was the last one to commit, and had no
+// rows to publish: the fence was its commit point, since it has no sidecar.
+func (c CursorDocument) CommittedEmpty(run RunID) bool {
+	return c.CommittedBy != nil && c.CommittedBy.RunID == run && c.CommittedBy.Manifest == ""
+}
+
 // Predecessor names a run that held the fence, its generation and its prefix,
 // where its sidecar is.
 type Predecessor struct {
@@ -58,11 +64,44 @@ type CommittedBy struct {
 // Position is how far a cursor has come: the value and, where the table has a
 // key, the keys already delivered at exactly that value.
 type Position struct {
-	Kind          string     `json:"kind"` // "incremental" or "keyset"
-	Column        string     `json:"column"`
-	Type          string     `json:"type"`
-	Value         string     `json:"value"`
+	Kind   string `json:"kind"` // PositionIncremental or PositionKeyset
+	Column string `json:"column"`
+	// Fallback is the column whose value counts where Column is NULL.
+	Fallback string `json:"fallback_column,omitempty"`
+	Type     string `json:"type"`
+	// Relation is what is read: a table with its schema, or the fingerprint of
+	// a query.
+	Relation string `json:"relation,omitempty"`
+	Value    string `json:"value"`
+	// KeyColumns are the columns of DeliveredKeys; none where the table has no
+	// key.
+	KeyColumns    []string   `json:"key_columns,omitempty"`
 	DeliveredKeys [][]string `json:"delivered_keys,omitempty"`
+}
+
+// The kinds of a position: the value of a cursor column, or of a unique key
+// that only grows.
+const (
+	PositionIncremental = "incremental"
+	PositionKeyset      = "keyset"
+)
+
+// MaxDeliveredKeys bounds the delivered keys of a position.
+const MaxDeliveredKeys = 10_000
+
+// SameCursor reports whether two positions are of one cursor, so that the value
+// of one means something to the other.
+func (p Position) SameCursor(q Position) bool {
+	return p.Kind == q.Kind && p.Column == q.Column && p.Fallback == q.Fallback && p.Type == q.Type && p.Relation == q.Relation
+}
+
+// String names the cursor, without its value.
+func (p Position) String() string {
+	column := p.Column
+	if p.Fallback != "" {
+		column = "coalesce(" + p.Column + ", " + p.Fallback + ")"
+	}
+	return p.Kind + " on " + column + " (" + p.Type + ") of " + p.Relation
 }
 
 // PositionWindow is what a run with a cursor covers: (From, To], both whole.

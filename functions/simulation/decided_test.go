@@ -1,0 +1,80 @@
+package simulation
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wire"
+)
+
+// A run without rows that publishes nothing has no sidecar: its commit point is
+// the fence. It dies at every call in turn and is resumed; it comes to its end.
+func TestResumeOfACrashAtEveryCallOfARunThatPublishesNothing(t *testing.T) {
+	for n := 1; ; n++ {
+		w := newWorld(0, 0)
+		w.config.Exports[0].SkipEmpty = true
+		w.death = plan{at: n, landed: true}
+		_, _ = w.planner(t.Context(), w.trigger(1))
+		w.drainUntilDead(t)
+		died := w.calls >= n
+		when := fmt.Sprintf("after a crash in call %d (%s)", n, w.lastOp)
+		run, err := w.table.GetRun(t.Context(), w.runID(1))
+		if err != nil {
+			triggerUntilPlanned(t, w, 1)
+		} else if run.Status != runstate.RunSucceeded {
+			w.now = w.now.Add(planTimeout)
+			w.dropMessages(t)
+			if _, err := w.planner(t.Context(), wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(1)}); err != nil {
+				triggerUntilPlanned(t, w, 1)
+			}
+		}
+		w.settle(t, w.runID(1))
+		if run := w.run(t, 1); run.Status != runstate.RunSucceeded {
+			t.Fatalf("%s: the run is %s: %+v", when, run.Status, run.Error)
+		}
+		w.nothingPublished(t)
+		if !died {
+			if n < 30 {
+				t.Fatalf("only %d crash points seen: the test no longer tests anything", n)
+			}
+			return
+		}
+	}
+}
+
+// A run has committed, and its plan cannot be read when its finalizer comes
+// back after a successor has taken the fence: the sidecar alone says what it is.
+func TestCommittedRunWithoutItsPlanHasSucceeded(t *testing.T) {
+	w := newWorld(10, 0)
+	sidecar := contract.SidecarName(w.runID(1))
+	prefix := destination.Prefixed(w.bucket, "out/")
+	w.before = func(string) { // it dies as soon as its sidecar stands
+		if _, err := prefix.Head(t.Context(), sidecar); err == nil && w.death.at == 0 {
+			w.death.at = w.calls + 1
+		}
+	}
+	triggerUntilPlanned(t, w, 1)
+	w.drainUntilDead(t)
+	w.before = nil
+	w.now = w.now.Add(planTimeout)
+	triggerUntilPlanned(t, w, 2)
+	plan := contract.PlanKey("orders", w.runID(1))
+	o, err := w.bucket.Head(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.bucket.Move(t.Context(), plan, "elsewhere", o.Version); err != nil {
+		t.Fatal(err)
+	}
+	w.settle(t, w.runID(1), w.runID(2))
+	if run := w.run(t, 1); run.Status != runstate.RunSucceeded {
+		t.Errorf("the run that has committed is %s: %+v", run.Status, run.Error)
+	}
+	if _, err := prefix.Head(t.Context(), contract.SidecarName("")); err == nil {
+		t.Error("a tombstone of no run stands")
+	}
+	w.wantHistory(t, "in the end")
+}
