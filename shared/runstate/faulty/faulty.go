@@ -22,6 +22,9 @@ type Call struct {
 	Op   string // the method, such as "Claim"
 	Run  contract.RunID
 	Task contract.TaskID // "" where there is none
+	// Node is the shard of a call that is about a whole shard or about a node of
+	// the fan-in tree; 0 elsewhere.
+	Node int
 }
 
 // Hook decides what becomes of a call. do makes it; its error is what the table

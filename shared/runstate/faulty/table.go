@@ -24,7 +24,7 @@ func (w *wrapped) PutChunk(ctx context.Context, c runstate.Chunk) error {
 }
 
 func (w *wrapped) PutFanin(ctx context.Context, f runstate.Fanin) error {
-	return only(ctx, w, Call{Op: "PutFanin", Run: f.RunID}, func() error { return w.table.PutFanin(ctx, f) })
+	return only(ctx, w, Call{Op: "PutFanin", Run: f.RunID, Node: f.Shard}, func() error { return w.table.PutFanin(ctx, f) })
 }
 
 func (w *wrapped) StartRun(ctx context.Context, run contract.RunID, s runstate.StartRecord) (runstate.Run, error) {
@@ -56,7 +56,7 @@ func (w *wrapped) Expire(ctx context.Context, run contract.RunID, task contract.
 }
 
 func (w *wrapped) FaninAdd(ctx context.Context, run contract.RunID, shard int, member string) (runstate.Fanin, error) {
-	return through(ctx, w, Call{Op: "FaninAdd", Run: run}, func() (runstate.Fanin, error) { return w.table.FaninAdd(ctx, run, shard, member) })
+	return through(ctx, w, Call{Op: "FaninAdd", Run: run, Node: shard}, func() (runstate.Fanin, error) { return w.table.FaninAdd(ctx, run, shard, member) })
 }
 
 func (w *wrapped) BeginFinalize(ctx context.Context, run contract.RunID, g contract.Generation, now time.Time) (runstate.Run, error) {
@@ -112,11 +112,11 @@ func (w *wrapped) GetChunk(ctx context.Context, run contract.RunID, task contrac
 }
 
 func (w *wrapped) ListChunks(ctx context.Context, run contract.RunID, shard int) ([]runstate.Chunk, error) {
-	return through(ctx, w, Call{Op: "ListChunks", Run: run}, func() ([]runstate.Chunk, error) { return w.table.ListChunks(ctx, run, shard) })
+	return through(ctx, w, Call{Op: "ListChunks", Run: run, Node: shard}, func() ([]runstate.Chunk, error) { return w.table.ListChunks(ctx, run, shard) })
 }
 
 func (w *wrapped) GetFanin(ctx context.Context, run contract.RunID, shard int) (runstate.Fanin, error) {
-	return through(ctx, w, Call{Op: "GetFanin", Run: run}, func() (runstate.Fanin, error) { return w.table.GetFanin(ctx, run, shard) })
+	return through(ctx, w, Call{Op: "GetFanin", Run: run, Node: shard}, func() (runstate.Fanin, error) { return w.table.GetFanin(ctx, run, shard) })
 }
 
 func (w *wrapped) ListActive(ctx context.Context) ([]runstate.Active, error) {
