@@ -69,8 +69,12 @@ func (s *session) IntegerBounds(context.Context, source.Relation, keyspace.Colum
 	return source.IntegerBounds{Min: 1, Max: rows, Empty: rows == 0, HasNull: nulls > 0}, nil
 }
 
-func (s *session) SplitPoints(context.Context, source.Relation, []keyspace.Column, int) ([]keyspace.Key, error) {
-	return nil, nil
+func (s *session) SplitPoints(_ context.Context, _ source.Relation, _ []keyspace.Column, pieces int) (cuts []keyspace.Key, err error) {
+	rows, _ := s.extent()
+	for i := int64(1); i < int64(pieces); i++ {
+		cuts = append(cuts, keyspace.Key{strconv.FormatInt(i*rows/int64(pieces), 10)})
+	}
+	return cuts, nil
 }
 
 func (s *session) Read(_ context.Context, spec source.ReadSpec) (source.Reader, error) {
