@@ -1,0 +1,158 @@
+package simulation
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wire"
+)
+
+// shape is a way in which an export is cut, or a place where it is kept: one
+// column of docs/invariants.yaml.
+type shape struct {
+	name string
+	// world makes one with an export of this shape.
+	world func(t *testing.T) *world
+	// stride is how many calls lie between two crashes that are tried: 1 where a
+	// world is cheap.
+	stride int
+}
+
+var modes = []shape{
+	{name: "full", stride: 1, world: func(*testing.T) *world {
+		w := newWorld(26, 0)
+		w.config.Exports[0].Mode, w.config.Exports[0].ChunkColumn, w.config.Exports[0].ChunkSize = "full", "", 0
+		w.budget = time.Minute // the only task splits
+		w.slow(12 * time.Second)
+		return w
+	}},
+	{name: "chunked", stride: 1, world: func(*testing.T) *world { return newWorld(10, 1) }},
+	{name: "keyset", stride: 1, world: func(*testing.T) *world {
+		w := newWorld(10, 0)
+		w.config.Exports[0].ChunkColumn, w.config.Exports[0].ChunkByKey = "", "id"
+		return w
+	}},
+}
+
+// stories are what happens to the runs of an export. Each is told to its end:
+// every run has ended, and the last one has delivered the table.
+func (s shape) stories(t *testing.T) []*history {
+	all := []*history{s.undisturbed(t), s.twoRuns(t)}
+	for n := 1; ; n += s.stride {
+		h, died := s.crash(t, n, false)
+		all = append(all, h)
+		if !died {
+			break
+		}
+		h, _ = s.crash(t, n, true)
+		all = append(all, h)
+	}
+	for step := 0; step < 9; step += s.stride {
+		all = append(all, s.overlap(t, step), s.lostTable(t, step))
+	}
+	return all
+}
+
+func (s shape) undisturbed(t *testing.T) *history {
+	h := record(t, "one run", s.world(t))
+	triggerUntilPlanned(t, h.w, 1)
+	h.w.settle(t, h.w.runID(1))
+	return h.end(t)
+}
+
+func (s shape) twoRuns(t *testing.T) *history {
+	h := record(t, "two runs into one prefix", s.world(t))
+	for id := 1; id <= 2; id++ {
+		triggerUntilPlanned(t, h.w, id)
+		h.w.settle(t, h.w.runID(id))
+	}
+	return h.end(t)
+}
+
+// crash ends a process in its nth call. The run is then continued by queue and
+// sweep, or resumed; a run that is neither is followed by another one.
+func (s shape) crash(t *testing.T, n int, resume bool) (h *history, died bool) {
+	how := "continued"
+	if resume {
+		how = "resumed"
+	}
+	h = record(t, fmt.Sprintf("dead in call %d, %s", n, how), s.world(t))
+	w := h.w
+	w.death = plan{at: n, landed: n/s.stride%2 == 0}
+	_, _ = w.planner(t.Context(), w.trigger(1))
+	w.drainUntilDead(t)
+	died = w.calls >= n
+	if run, err := w.table.GetRun(t.Context(), w.runID(1)); resume && err == nil && run.Status != runstate.RunSucceeded {
+		w.now = w.now.Add(planTimeout)
+		w.dropMessages(t)
+		resume := wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(1)}
+		if _, err := w.planner(t.Context(), resume); err != nil {
+			triggerUntilPlanned(t, w, 1) // it never opened the fence, or has ended
+		}
+	} else {
+		triggerUntilPlanned(t, w, 1)
+	}
+	w.settle(t, w.runID(1))
+	return h.end(t), died
+}
+
+// overlap starts a second run that supersedes the first, after so many
+// deliveries; the first one's messages are still there.
+func (s shape) overlap(t *testing.T, step int) *history {
+	h := record(t, fmt.Sprintf("superseded after %d deliveries", step), s.world(t))
+	w := h.w
+	triggerUntilPlanned(t, w, 1)
+	s.deliver(t, w, step)
+	second := w.trigger(2)
+	second.OnConflict = "supersede"
+	if _, err := w.planner(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	w.settle(t, w.runID(1), w.runID(2))
+	return h.end(t)
+}
+
+// lostTable deletes everything that is not in the destination, after so many
+// deliveries. The next run starts from what the destination says.
+func (s shape) lostTable(t *testing.T, step int) *history {
+	h := record(t, fmt.Sprintf("table lost after %d deliveries", step), s.world(t))
+	w := h.w
+	triggerUntilPlanned(t, w, 1)
+	s.deliver(t, w, step)
+	w.loseTable()
+	w.drainUntilDead(t)
+	triggerUntilPlanned(t, w, 2)
+	w.settle(t, w.runID(2))
+	return h.end(t)
+}
+
+func (s shape) deliver(t *testing.T, w *world, n int) {
+	t.Helper()
+	for range n {
+		if ok, err := w.deliver(t.Context(), chunkQueue); err != nil {
+			t.Fatal(err)
+		} else if !ok {
+			_, _ = w.deliver(t.Context(), wire.FinalizeQueue)
+		}
+	}
+}
+
+// extract delivers chunk messages until none is left, and keeps the finalizer
+// away: every task is completed and nothing is published.
+func (s shape) extract(t *testing.T, w *world) {
+	t.Helper()
+	for {
+		if ok, err := w.deliver(t.Context(), chunkQueue); err != nil {
+			t.Fatal(err)
+		} else if !ok {
+			break
+		}
+	}
+	for _, c := range w.chunks(t, 1) {
+		if c.Live() && c.Status != runstate.ChunkCompleted {
+			t.Fatalf("task %s is %s: the test no longer tests anything", c.ID, c.Status)
+		}
+	}
+}
