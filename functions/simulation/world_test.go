@@ -39,6 +39,8 @@ type world struct {
 	lease  time.Duration
 	// budget is the time of one chunk invocation; 0 is no limit.
 	budget time.Duration
+	// pace is the time between two sweeps.
+	pace time.Duration
 
 	death  plan
 	mu     sync.Mutex
@@ -65,6 +67,7 @@ func newWorld(rows int64, nulls int) *world {
 		table:  memory.NewSharded(2),
 		now:    time.Date(2126, 11, 29, 12, 0, 0, 0, time.UTC),
 		lease:  3 * time.Minute,
+		pace:   time.Minute,
 	}
 	w.queues = inprocess.New(w, inprocess.Settings{Visibility: 6 * time.Minute}, chunkQueue, wire.FinalizeQueue, wire.ValidateQueue)
 	w.config = exportconfig.Config{
@@ -201,7 +204,7 @@ func (w *world) settle(t *testing.T, runs ...contract.RunID) {
 		if w.ended(t, runs) {
 			return
 		}
-		w.now = w.now.Add(time.Minute)
+		w.now = w.now.Add(w.pace)
 		if _, err := w.planner(ctx, wire.Trigger{Version: wire.Version, Action: wire.ActionSweep}); err != nil {
 			t.Logf("sweep: %v", err)
 		}
