@@ -32,6 +32,10 @@ test-all: ## the same with every PostgreSQL version that can be had
 race: ## the packages with the most concurrency under the race detector
 	@tools/test.sh race
 
+.PHONY: crash-tax
+crash-tax: ## what is read again when workers are killed, in bytes
+	go test -run '^$$' -bench CrashTax -benchtime 1x ./functions/simulation
+
 .PHONY: demo
 demo: ## extract a real table, kill it half way, resume, verify
 	tools/demo.sh
