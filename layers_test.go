@@ -22,9 +22,10 @@ var layers = map[string]string{
 	"shared/source": "L2", "shared/partfile": "L2", "shared/destination": "L2", "shared/extract": "L2", "shared/commit": "L2", "shared/verify": "L2",
 	"shared/runstate": "L3", "shared/taskqueue": "L3", "shared/secrets": "L3",
 	"shared/telemetry": "L4", "shared/notify": "L4", "shared/report": "L4",
-	"functions":     "function",
-	"shared/wiring": "wiring",
-	"cmd":           "main", "localstack": "main", "e2e": "main", "tools": "main", "bench": "main",
+	"functions":                "function",
+	"functions/internal/stage": "main", // where the tests of handlers play: drivers in memory
+	"shared/wiring":            "wiring",
+	"cmd":                      "main", "localstack": "main", "e2e": "main", "tools": "main", "bench": "main",
 	"internal": "test",
 }
 
