@@ -102,8 +102,8 @@ type Table interface {
 	BeginFinalize(ctx context.Context, run contract.RunID, g contract.Generation, now time.Time) (Run, error)
 
 	// SucceedRun is T14: [gen=g AND status=finalizing], or with Adopted
-	// [status<>succeeded], to succeeded; the ACTIVE item goes in the same
-	// transaction.
+	// [status<>succeeded AND (gen absent OR gen<=g)], to succeeded; the ACTIVE
+	// item goes in the same transaction.
 	SucceedRun(ctx context.Context, run contract.RunID, s SuccessRecord) (Run, error)
 
 	// FailRun is T15: [status IN (planning, running) AND (gen absent OR gen=g)]
@@ -123,7 +123,7 @@ type Table interface {
 
 	// ClaimResume is T17a: [status=failed OR (status IN (planning, running,
 	// finalizing) AND lease_until<now)], with Force also status=succeeded, to
-	// planning with intent resume; finalize_started_at, error, notified,
+	// planning with intent resume, or repair with Force; finalize_started_at, error, notified,
 	// enqueued, outcome, verdict, finished_at and ttl are removed, resumed_at
 	// is set, and ACTIVE is put in the same transaction. RequestID identifies the resume request,
 	// so that a caller whose answer was lost finds itself in ConditionError.
@@ -237,8 +237,9 @@ type SplitRequest struct {
 type SuccessRecord struct {
 	Gen     contract.Generation
 	Outcome RunOutcome
-	// Adopted is set when the run's own success sidecar was found under
-	// another owner (F6): then the run has committed, whatever the table says.
+	// Adopted is set when the run's own success sidecar stands: then the run
+	// has committed, whatever the table says, unless a newer generation of it
+	// is at work.
 	Adopted bool
 	Now     time.Time
 }
@@ -248,11 +249,20 @@ type ResumeClaim struct {
 	RequestID string // becomes the run's trigger id
 	// Trigger and Callback replace the run's; where they are nil, the run
 	// keeps its own: whoever started it still waits.
-	Trigger    []byte
-	Callback   *wire.Callback
+	Trigger  []byte
+	Callback *wire.Callback
+	// Force claims a run that has committed, to repair it.
 	Force      bool
 	Now        time.Time
 	LeaseUntil time.Time
+}
+
+// Intent is what the planner of the claimed run has to do.
+func (c ResumeClaim) Intent() wire.Action {
+	if c.Force {
+		return wire.ActionRepair
+	}
+	return wire.ActionResume
 }
 
 // Note is what T20 sets; nil fields stay as they are.

@@ -9,7 +9,6 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/runstate/internal/transition"
-	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // The conditions of T1 to T20. A comparison with an absent attribute is false,
@@ -18,14 +17,14 @@ import (
 const (
 	missing = "attribute_not_exists(#pk)"
 
-	ifFenceable   = "#status = :planning AND (attribute_not_exists(#gen) OR #gen = :gen)"                           // T2
-	ifPlanned     = "#status = :planning AND #gen = :gen AND #trigger_id = :trigger_id"                             // T5
-	ifFinalizable = "#gen = :gen AND #status IN (:running, :finalizing)"                                            // T13
-	ifFinalizing  = "#gen = :gen AND #status = :finalizing"                                                         // T14
-	ifUnfinished  = "attribute_exists(#pk) AND #status <> :succeeded"                                               // T14, adopted
-	ifFailable    = "#status IN (:planning, :running) AND (attribute_not_exists(#gen) OR #gen = :gen)"              // T15
-	ifRefusable   = "#status = :planning AND attribute_not_exists(#gen)"                                            // T15r
-	ifOlder       = "#status IN (:planning, :running, :finalizing) AND (attribute_not_exists(#gen) OR #gen < :gen)" // T16
+	ifFenceable   = "#status = :planning AND (attribute_not_exists(#gen) OR #gen = :gen)"                              // T2
+	ifPlanned     = "#status = :planning AND #gen = :gen AND #trigger_id = :trigger_id"                                // T5
+	ifFinalizable = "#gen = :gen AND #status IN (:running, :finalizing)"                                               // T13
+	ifFinalizing  = "#gen = :gen AND #status = :finalizing"                                                            // T14
+	ifUnfinished  = "attribute_exists(#pk) AND #status <> :succeeded AND (attribute_not_exists(#gen) OR #gen <= :gen)" // T14, adopted
+	ifFailable    = "#status IN (:planning, :running) AND (attribute_not_exists(#gen) OR #gen = :gen)"                 // T15
+	ifRefusable   = "#status = :planning AND attribute_not_exists(#gen)"                                               // T15r
+	ifOlder       = "#status IN (:planning, :running, :finalizing) AND (attribute_not_exists(#gen) OR #gen < :gen)"    // T16
 	ifAbandoned   = "#status IN (:planning, :running, :finalizing) AND (attribute_not_exists(#lease_until) OR #lease_until < :now)"
 	ifResumable   = "#status = :failed OR (" + ifAbandoned + ")"                          // T17a
 	ifForceable   = ifResumable + " OR #status = :succeeded"                              // T17a, forced
@@ -148,7 +147,7 @@ func (t *Table) ClaimResume(ctx context.Context, run contract.RunID, c runstate.
 	}
 	var e edit
 	e.set("status", text(runstate.RunPlanning))
-	e.set("intent", text(wire.ActionResume))
+	e.set("intent", text(c.Intent()))
 	e.set("trigger_id", text(c.RequestID))
 	e.set("lease_until", optTime(c.LeaseUntil))
 	e.set("resumed_at", optTime(c.Now))

@@ -108,9 +108,9 @@ func runOperations(faninK int) []runOperation {
 		r.Status, r.FinishedAt, r.Error = runstate.RunSucceeded, soon, nil
 		r.Outcome = &runstate.RunOutcome{ManifestFingerprint: "xxh3:fedcba9876543210", Rows: 42, Bytes: 6144, Parts: 2}
 	}
-	claimed := func(now time.Time) func(r *runstate.Run) {
+	claimed := func(now time.Time, intent wire.Action) func(r *runstate.Run) {
 		return func(r *runstate.Run) {
-			r.Status, r.Intent, r.TriggerID, r.LeaseUntil = runstate.RunPlanning, wire.ActionResume, "request-1", late.Add(time.Hour)
+			r.Status, r.Intent, r.TriggerID, r.LeaseUntil = runstate.RunPlanning, intent, "request-1", late.Add(time.Hour)
 			r.FinalizeStartedAt, r.ResumedAt, r.FinishedAt = time.Time{}, now, time.Time{}
 			r.Error, r.Outcome, r.Verdict, r.Notified, r.Enqueued = nil, nil, "", false, false
 		}
@@ -191,11 +191,15 @@ func runOperations(faninK int) []runOperation {
 		}
 	}
 	claimAt := func(now time.Time, force bool, holds ...string) runOperation {
+		intent := wire.ActionResume
+		if force {
+			intent = wire.ActionRepair
+		}
 		return runOperation{
 			do: func(f *fixture, id contract.RunID) (*runstate.Run, error) {
 				return returned(f.table.ClaimResume(f.t.Context(), id, runstate.ResumeClaim{RequestID: "request-1", Force: force, Now: now, LeaseUntil: late.Add(time.Hour)}))
 			},
-			holds: holds, change: claimed(now),
+			holds: holds, change: claimed(now, intent),
 		}
 	}
 	resumeAt := func(g contract.Generation, holds ...string) runOperation {
@@ -223,7 +227,9 @@ func runOperations(faninK int) []runOperation {
 		named("T14 with the generation", succeedAt(gen, false, "finalizing")),
 		named("T14 with a lower generation", succeedAt(gen-1, false)),
 		named("T14 with a higher generation", succeedAt(gen+1, false)),
-		named("T14 for an adopted success sidecar", succeedAt(gen-1, true, slices.Concat(unfinished, failed, []string{"superseded", "refused"})...)),
+		named("T14 for an adopted success sidecar", succeedAt(gen, true, slices.Concat(unfinished, failed, []string{"superseded", "refused"})...)),
+		named("T14 for an adopted success sidecar, with a higher generation", succeedAt(gen+1, true, slices.Concat(unfinished, failed, []string{"superseded", "refused"})...)),
+		named("T14 for an adopted success sidecar, with a lower generation", succeedAt(gen-1, true, "planning without generation", "failed without generation", "refused")),
 		named("T15 with the generation", failAt(gen, "planning without generation", "planning", "running")),
 		named("T15 with a lower generation", failAt(gen-1, planning[:1]...)),
 		named("T15 with a higher generation", failAt(gen+1, planning[:1]...)),

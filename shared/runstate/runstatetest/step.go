@@ -176,7 +176,7 @@ func (d drawer) succeedRun() step {
 		func(m *model) bool {
 			return m.ends(runstate.RunSucceeded, func(r modelRun) bool {
 				if s.Adopted {
-					return r.status != runstate.RunSucceeded
+					return r.status != runstate.RunSucceeded && r.gen <= s.Gen
 				}
 				return r.gen == s.Gen && r.status == runstate.RunFinalizing
 			})

@@ -7,7 +7,6 @@ import (
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
-	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // NewRun returns r as T1 stores it, which the caller does only if no run has
@@ -73,7 +72,7 @@ func BeginFinalize(found *runstate.Run, g contract.Generation, now time.Time) (r
 func SucceedRun(found *runstate.Run, s runstate.SuccessRecord) (runstate.Run, error) {
 	holds := at(found, s.Gen) && found.Status == runstate.RunFinalizing
 	if s.Adopted {
-		holds = found != nil && found.Status != runstate.RunSucceeded
+		holds = found != nil && found.Status != runstate.RunSucceeded && found.Gen <= s.Gen
 	}
 	if !holds {
 		return runRefused(OpSucceedRun, found)
@@ -121,7 +120,7 @@ func ClaimResume(found *runstate.Run, c runstate.ResumeClaim) (runstate.Run, err
 		return runRefused(OpClaimResume, found)
 	}
 	r := *found
-	r.Status, r.Intent, r.TriggerID, r.LeaseUntil = runstate.RunPlanning, wire.ActionResume, c.RequestID, Milli(c.LeaseUntil)
+	r.Status, r.Intent, r.TriggerID, r.LeaseUntil = runstate.RunPlanning, c.Intent(), c.RequestID, Milli(c.LeaseUntil)
 	r.FinalizeStartedAt, r.ResumedAt, r.FinishedAt = time.Time{}, Milli(c.Now), time.Time{}
 	r.Error, r.Outcome, r.Verdict, r.Notified, r.Enqueued = nil, nil, "", false, false
 	if c.Trigger != nil {
