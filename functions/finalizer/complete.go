@@ -30,13 +30,29 @@ func (f *finalizer) complete(ctx context.Context) (*wire.Outcome, error) {
 	f.chunks = chunks
 	for _, c := range chunks {
 		if c.Live() && c.Exhausted() && f.run.Status == runstate.RunRunning {
-			return done("run %s has failed: task %s", f.run.RunID, c.ID), f.ender().Fail(ctx, f.run, failureOf(f.run.Export, c))
+			return f.fail(ctx, failureOf(f.run.Export, c))
 		}
 	}
 	if missing := incomplete(f.plan, chunks); missing != "" {
 		return done("run %s: %s", f.run.RunID, missing), nil
 	}
 	return f.partsThere(ctx)
+}
+
+// fail ends the run, or reports its success if it has committed nevertheless.
+func (f *finalizer) fail(ctx context.Context, failure fault.Failure) (*wire.Outcome, error) {
+	committed, err := f.ender().Fail(ctx, f.run, failure)
+	switch {
+	case err != nil:
+		return nil, err
+	case !committed:
+		return done("run %s has failed: %s", f.run.RunID, failure.Message), nil
+	}
+	if f.run, err = f.State.GetRun(ctx, f.run.RunID); err != nil {
+		return nil, err
+	}
+	out, err := f.afterwards(ctx)
+	return &out, err
 }
 
 // failureOf is a task's failure as its run's. What cannot succeed was not tried
@@ -106,7 +122,7 @@ func (f *finalizer) partsThere(ctx context.Context) (*wire.Outcome, error) {
 	for _, finding := range found.Failures {
 		if finding.Path == "" { // content could not be verified: no attempt can change that
 			err := fault.New(fault.Integrity, "LAPSTRAKE_DEST_CONTENT_UNMET", "run %s: verify: content is asked for, and the store vouches for the size of its parts only; nothing was published. Use verify: size, or a store with checksums", f.run.RunID)
-			return done("run %s has failed: %v", f.run.RunID, err), f.ender().Fail(ctx, f.run, dispatch.Failure(err))
+			return f.fail(ctx, dispatch.Failure(err))
 		}
 		damaged = append(damaged, finding.Path)
 	}

@@ -9,7 +9,6 @@ package finalizer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/lapstrake/lapstrake/functions/dispatch"
@@ -82,14 +81,15 @@ func (f *finalizer) handle(ctx context.Context) (wire.Outcome, error) {
 	if run.Status == runstate.RunSucceeded {
 		return f.afterwards(ctx)
 	}
-	sidecar, body, err := commit.ReadSidecar(ctx, f.prefix, run.RunID)
+	if run.Intent == wire.ActionRepair && !run.Status.Terminal() {
+		return f.repair(ctx)
+	}
+	settled, err := f.ender().Settle(ctx, run, f.ref.Generation)
 	switch {
 	case err != nil:
 		return wire.Outcome{}, err
-	case sidecar != nil && sidecar.Status == contract.StatusSuccess:
-		return f.publish(ctx, commit.Publication{Manifest: body, Window: sidecar.Position}, true)
-	case sidecar != nil:
-		return f.superseded(ctx, sidecar.SealedBy)
+	case settled.Ending != runend.Undecided:
+		return f.end(ctx, settled)
 	case run.Status.Terminal():
 		return wire.Done("run %s is %s", run.RunID, run.Status), nil
 	case run.Status == runstate.RunPlanning:
@@ -98,14 +98,18 @@ func (f *finalizer) handle(ctx context.Context) (wire.Outcome, error) {
 		case err != nil:
 			return wire.Outcome{}, err
 		case held.Doc.CommittedEmpty(run.RunID): // in a life that a resume, or the loss of the table, has cut short
-			return f.succeed(ctx, commit.Published{Ending: commit.Committed}, true)
+			settled, err := f.ender().Succeed(ctx, run, nil)
+			if err != nil {
+				return wire.Outcome{}, err
+			}
+			return f.end(ctx, settled)
 		}
 		return wire.Done("run %s is still being planned", run.RunID), nil
 	}
 	if ready, err := f.complete(ctx); err != nil || ready != nil { // F2, F3
 		return orDone(ready), err
 	}
-	return f.freezeAndPublish(ctx)
+	return f.freezeAndPublish(ctx, false)
 }
 
 func (f *finalizer) open(ctx context.Context) error {
@@ -117,8 +121,9 @@ func (f *finalizer) open(ctx context.Context) error {
 	return nil
 }
 
-// freezeAndPublish is F4 to F10.
-func (f *finalizer) freezeAndPublish(ctx context.Context) (wire.Outcome, error) {
+// freezeAndPublish is F4 to F10. In a repair the manifest replaces the one that
+// the run has committed.
+func (f *finalizer) freezeAndPublish(ctx context.Context, repair bool) (wire.Outcome, error) {
 	run, err := f.State.BeginFinalize(ctx, f.run.RunID, f.run.Gen, f.Clock.Now())
 	var refused *runstate.ConditionError
 	switch {
@@ -144,7 +149,7 @@ func (f *finalizer) freezeAndPublish(ctx context.Context) (wire.Outcome, error) 
 		return wire.Outcome{}, err
 	}
 	p := commit.Publication{
-		RecordKey: contract.RecordKey(f.run.Export, f.run.RunID, f.run.Gen), Record: record, Window: f.plan.Window,
+		Repair: repair, RecordKey: contract.RecordKey(f.run.Export, f.run.RunID, f.run.Gen), Record: record, Window: f.plan.Window,
 	}
 	manifest := frozen.Manifest(contract.RunRecordRef{Key: p.RecordKey, Fingerprint: contract.FingerprintOf(record)})
 	if manifest.RowCount != frozen.Rows() {
@@ -155,61 +160,44 @@ func (f *finalizer) freezeAndPublish(ctx context.Context) (wire.Outcome, error) 
 			return wire.Outcome{}, err
 		}
 	}
-	return f.publish(ctx, p, false)
+	return f.publish(ctx, p)
 }
 
-// publish is F5 to F12. adopted is true when p.Manifest is the run's own
-// sidecar, found as a success: the run has committed whatever its item says.
-func (f *finalizer) publish(ctx context.Context, p commit.Publication, adopted bool) (wire.Outcome, error) {
+// publish is F5 to F12.
+func (f *finalizer) publish(ctx context.Context, p commit.Publication) (wire.Outcome, error) {
 	p.Fence = f.fence()
 	p.Me = commit.Owner{RunID: f.run.RunID, Prefix: f.run.Prefix}
 	p.Generation = max(f.run.Gen, f.ref.Generation)
-	if err := f.loadPlan(ctx); err == nil {
-		p.Tombstone = commit.TombstoneOf(f.run.RunID, f.plan.Export, f.plan.Engine, f.Clock.Now())
-	} else if !adopted {
-		return wire.Outcome{}, err
-	}
+	p.Tombstone = commit.TombstoneOf(f.run.RunID, f.plan.Export, f.plan.Engine, f.Clock.Now())
+	p.CheckParts = runend.PartsThere
 	done, err := p.Publish(ctx)
+	switch {
+	case err != nil && done.Manifest != nil:
+		return wire.Outcome{}, runend.PublishIncomplete(f.run.RunID, err)
+	case err != nil:
+		return wire.Outcome{}, err
+	case done.Ending == commit.Stale:
+		return f.end(ctx, runend.Settled{Ending: runend.Resumed})
+	case done.Ending == commit.Superseded:
+		return f.end(ctx, runend.Settled{Ending: runend.Superseded, SealedBy: done.SealedBy})
+	}
+	settled, err := f.ender().Succeed(ctx, f.run, done.Manifest)
 	if err != nil {
-		if done.Manifest != nil {
-			return wire.Outcome{}, fault.Wrap(err, fault.ClassOf(err), "LAPSTRAKE_RUN_PUBLISH_INCOMPLETE", "run %s has committed (%s stands), but its publication is not finished; it will be repeated, nothing is lost", f.run.RunID, contract.SidecarName(f.run.RunID))
-		}
 		return wire.Outcome{}, err
 	}
-	switch done.Ending {
-	case commit.Stale:
-		return wire.Done("run %s has been resumed: this finalizer acts for an older generation", f.run.RunID), nil
-	case commit.Superseded:
-		return f.superseded(ctx, done.SealedBy)
-	}
-	return f.succeed(ctx, done, adopted || done.Ending == commit.RolledForward)
+	return f.end(ctx, settled)
 }
 
-// succeed is F12 (T14).
-func (f *finalizer) succeed(ctx context.Context, done commit.Published, adopted bool) (wire.Outcome, error) {
-	s := runstate.SuccessRecord{Gen: f.run.Gen, Adopted: adopted, Now: f.Clock.Now()}
-	if done.Manifest != nil {
-		m, err := contract.DecodeManifest(done.Manifest)
-		if err != nil {
-			return wire.Outcome{}, err
-		}
-		s.Outcome = runstate.RunOutcome{ManifestFingerprint: contract.FingerprintOf(done.Manifest), Rows: m.RowCount, Parts: m.PartCount}
-		for _, part := range m.Parts {
-			s.Outcome.Bytes += part.SizeBytes
-		}
+// end is what is left to do for a run whose ending is known.
+func (f *finalizer) end(ctx context.Context, s runend.Settled) (wire.Outcome, error) {
+	switch s.Ending {
+	case runend.Succeeded:
+		f.run = s.Run
+		return f.afterwards(ctx)
+	case runend.Superseded:
+		return f.superseded(ctx, s.SealedBy)
 	}
-	run, err := f.State.SucceedRun(ctx, f.run.RunID, s)
-	var refused *runstate.ConditionError
-	switch {
-	case errors.As(err, &refused) && refused.Run != nil && refused.Run.Status == runstate.RunSucceeded:
-		f.run = *refused.Run
-	case err != nil:
-		return wire.Outcome{}, fmt.Errorf("record the success of run %s, which is published: %w", f.run.RunID, err)
-	default:
-		f.run = run
-		f.log.Info("run succeeded", "gen", f.run.Gen, "rows", s.Outcome.Rows, "parts", s.Outcome.Parts, "bytes", s.Outcome.Bytes)
-	}
-	return f.afterwards(ctx)
+	return wire.Done("run %s has been resumed, or has failed: this finalizer acts for an older generation", f.run.RunID), nil
 }
 
 // superseded is T16 for a run that was sealed by another.
@@ -218,7 +206,7 @@ func (f *finalizer) superseded(ctx context.Context, by *contract.SealedBy) (wire
 	if by != nil {
 		lost.OwnerRunID, lost.OwnerGen = by.RunID, by.Generation
 	}
-	if err := f.ender().Supersede(ctx, f.run, lost); err != nil {
+	if _, err := f.ender().Supersede(ctx, f.run, lost); err != nil { // it was sealed, so it has not committed
 		return wire.Outcome{}, err
 	}
 	return wire.Done("%v", lost), nil

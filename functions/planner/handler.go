@@ -81,12 +81,15 @@ func Handle(ctx context.Context, d Deps, t wire.Trigger) (wire.TriggerResult, er
 		return (&planner{Deps: d, trigger: t}).start(ctx)
 	case wire.ActionResume:
 		return (&planner{Deps: d, trigger: t}).resume(ctx)
+	case wire.ActionRepair:
+		t.Force = true
+		return (&planner{Deps: d, trigger: t}).resume(ctx)
 	case wire.ActionSweep:
 		return Sweep(ctx, d)
 	case wire.ActionValidate:
 		return (&planner{Deps: d, trigger: t}).validate(ctx)
 	}
-	return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_ACTION_UNKNOWN", "action %q is not one of run, resume, sweep and validate", t.Action)
+	return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_ACTION_UNKNOWN", "action %q is not one of run, resume, repair, sweep and validate", t.Action)
 }
 
 // planner is one call of the handler for one run.

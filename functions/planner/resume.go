@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lapstrake/lapstrake/functions/dispatch"
+	"github.com/lapstrake/lapstrake/functions/runend"
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
 	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
@@ -40,7 +41,21 @@ func (p *planner) resume(ctx context.Context) (wire.TriggerResult, error) {
 	if err := p.stayAt(ctx, run.Root); err != nil {
 		return wire.TriggerResult{}, err
 	}
-	if err := p.gate(ctx); err != nil {
+	if run.Intent == wire.ActionRepair && !run.Status.Terminal() {
+		p.trigger.Force = true // what was begun is continued
+	}
+	sidecar, body, err := commit.ReadSidecar(ctx, p.prefix(), run.RunID)
+	switch {
+	case err != nil:
+		return wire.TriggerResult{}, err
+	case sidecar == nil || sidecar.Status != contract.StatusSuccess:
+		p.trigger.Force = false // nothing of it is published: there is nothing to repair
+	case p.trigger.Force:
+		return p.repair(ctx, *sidecar, body)
+	default:
+		return p.gate(ctx, body)
+	}
+	if err := p.otherMarker(ctx); err != nil {
 		return wire.TriggerResult{}, err
 	}
 	answer, err := p.claimResume(ctx) // R1a
@@ -73,25 +88,43 @@ func (p *planner) inherit(run runstate.Run) {
 	p.trigger.Export = run.Export
 }
 
-// gate refuses a run that is complete (M8): a marker that fingerprints a
-// manifest of this very run. Another run's marker is no reason.
-func (p *planner) gate(ctx context.Context) error {
-	m, err := commit.CheckPrefix(ctx, p.prefix(), p.name())
-	if err != nil || m == nil || m.RunID != p.run.RunID {
-		return err
-	}
-	body, _, err := p.prefix().Get(ctx, contract.ManifestName, contract.MaxManifestBytes)
+// gate is for a run that has committed (M8). One that is complete is refused;
+// of one whose publication was cut short the rest is done, and nothing is read
+// again: its parts are those that its sidecar lists, so they are never replaced
+// or moved but by a forced repair.
+func (p *planner) gate(ctx context.Context, sidecar []byte) (wire.TriggerResult, error) {
+	published, err := commit.SameManifest(ctx, p.prefix(), sidecar)
 	if err != nil {
-		return err
+		return wire.TriggerResult{}, err
 	}
-	same, err := commit.SameManifest(ctx, p.prefix(), body)
-	if err != nil || !same {
-		return err
+	if p.run.Status == runstate.RunSucceeded {
+		state := "its manifest and _SUCCESS stand"
+		if !published {
+			state = "its " + contract.SidecarName(p.run.RunID) + " stands, though manifest.json and _SUCCESS are not of it"
+		}
+		return wire.TriggerResult{}, fault.New(fault.Refused, CodeComplete, "run %s is complete: %s. Nothing was changed. To read the source again, run the export again; if parts of this run are damaged, see lapstrake repair %s", p.run.RunID, state, p.run.RunID)
 	}
-	if p.run.Status == runstate.RunFinalizing || p.run.Status == runstate.RunRunning || p.run.Status == runstate.RunPlanning {
-		return nil // published, and the rest of its finalization was cut short: finish it
+	settled, err := p.ender().Settle(ctx, p.run, p.run.Gen)
+	switch {
+	case err != nil:
+		return wire.TriggerResult{}, err
+	case settled.Ending != runend.Succeeded:
+		return wire.TriggerResult{}, fault.New(fault.Busy, "LAPSTRAKE_RUN_ACTIVE", "run %s is being resumed or repaired; wait for it", p.run.RunID)
 	}
-	return fault.New(fault.Refused, "LAPSTRAKE_DEST_ALREADY_COMPLETE", "run %s is complete: its manifest and _SUCCESS stand. Nothing was changed; run the export again to read the source again", p.run.RunID)
+	return p.reportSuccess(ctx)
+}
+
+// CodeComplete is the code of a refusal to resume a run that is complete.
+const CodeComplete fault.Code = "LAPSTRAKE_DEST_ALREADY_COMPLETE"
+
+// otherMarker warns of another run's manifest in the prefix, which is no reason
+// to stop, and refuses another export's.
+func (p *planner) otherMarker(ctx context.Context) error {
+	m, err := commit.CheckPrefix(ctx, p.prefix(), p.name())
+	if err == nil && m != nil && m.RunID != p.run.RunID {
+		p.log.Warn("the prefix holds the manifest of another run, which this one will replace", "manifest_of", m.RunID)
+	}
+	return err
 }
 
 // claimResume is T17a. One request claims once: another that is alive answers
@@ -104,7 +137,7 @@ func (p *planner) claimResume(ctx context.Context) (*wire.TriggerResult, error) 
 	now := p.Clock.Now()
 	request := p.IDs.NewID()
 	run, err := p.State.ClaimResume(ctx, p.run.RunID, runstate.ResumeClaim{
-		RequestID: request, Trigger: raw, Callback: p.trigger.Callback, Now: now, LeaseUntil: now.Add(p.Settings.PlannerTimeout),
+		RequestID: request, Trigger: raw, Callback: p.trigger.Callback, Force: p.trigger.Force, Now: now, LeaseUntil: now.Add(p.Settings.PlannerTimeout),
 	})
 	var refused *runstate.ConditionError
 	if errors.As(err, &refused) && refused.Run != nil {
@@ -112,7 +145,7 @@ func (p *planner) claimResume(ctx context.Context) (*wire.TriggerResult, error) 
 		case found.Status == runstate.RunPlanning && found.TriggerID == request:
 			run, err = found, nil // our own claim, whose answer was lost
 		case found.Status == runstate.RunSucceeded:
-			return nil, fault.New(fault.Refused, "LAPSTRAKE_DEST_ALREADY_COMPLETE", "run %s has succeeded; nothing was changed", found.RunID)
+			return nil, fault.New(fault.Refused, CodeComplete, "run %s is complete; nothing was changed", found.RunID)
 		case found.Status == runstate.RunSuperseded || found.Status == runstate.RunRefused:
 			return nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_NOT_RESUMABLE", "run %s is %s and cannot be resumed; run the export again", found.RunID, found.Status)
 		default:
@@ -134,10 +167,11 @@ func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error)
 		return wire.TriggerResult{}, err
 	case sidecar != nil && sidecar.Tombstone():
 		return wire.TriggerResult{}, &commit.FenceLostError{Export: p.name(), RunID: me.RunID, OwnerRunID: sidecar.SealedBy.RunID, OwnerGen: sidecar.SealedBy.Generation}
+	case sidecar != nil: // a finalizer that nobody knew of has committed it since
+		return wire.TriggerResult{}, &commit.CommittedError{RunID: me.RunID}
 	}
-	plan, fp, err := commit.LoadPlan(ctx, p.root, p.name(), me.RunID)
-	planned := err == nil
-	if err != nil && !errors.Is(err, destination.ErrNotFound) {
+	plan, fp, planned, err := p.storedPlan(ctx)
+	if err != nil {
 		return wire.TriggerResult{}, err
 	}
 	held, err := p.fence().Resume(ctx, me, func(doc contract.CursorDocument) error { // R0, R1b
@@ -149,12 +183,9 @@ func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error)
 	if err != nil {
 		return wire.TriggerResult{}, err
 	}
-	p.gen = held.Doc.Generation
-	run, err := p.State.ResumeRun(ctx, me.RunID, p.gen, p.Clock.Now().Add(p.Settings.RunLease)) // R2
-	if err != nil {
-		return wire.TriggerResult{}, fmt.Errorf("resume run %s: %w", me.RunID, err)
+	if err := p.recordGeneration(ctx, held); err != nil { // R2
+		return wire.TriggerResult{}, err
 	}
-	p.run = run
 	if !planned { // the first planner died before it had a plan
 		draft, err := p.preflight(ctx)
 		if err != nil {
@@ -171,6 +202,33 @@ func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error)
 		}
 	}
 	return p.reviveTasks(ctx, plan, fp)
+}
+
+// storedPlan returns the plan that the run was planned with, if it was. The plan
+// of a run that has been started is not made again: its tasks are those of the
+// one that is gone.
+func (p *planner) storedPlan(ctx context.Context) (plan chunkplan.Plan, fp contract.Fingerprint, planned bool, err error) {
+	plan, fp, err = commit.LoadPlan(ctx, p.root, p.name(), p.run.RunID)
+	switch {
+	case err == nil:
+		return plan, fp, true, nil
+	case !errors.Is(err, destination.ErrNotFound):
+		return plan, fp, false, err
+	case p.run.PlanFingerprint != "":
+		return plan, fp, false, commit.PlanMissing(p.name(), p.run.RunID)
+	}
+	return plan, fp, false, nil
+}
+
+// recordGeneration is T17b.
+func (p *planner) recordGeneration(ctx context.Context, held commit.Held) error {
+	p.gen = held.Doc.Generation
+	run, err := p.State.ResumeRun(ctx, p.run.RunID, p.gen, p.Clock.Now().Add(p.Settings.RunLease))
+	if err != nil {
+		return fmt.Errorf("resume run %s: %w", p.run.RunID, err)
+	}
+	p.run = run
+	return nil
 }
 
 // reviveTasks is R2b to R6.
@@ -242,6 +300,9 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 	if err != nil {
 		return err
 	}
+	if err := p.stillUncommitted(ctx); err != nil {
+		return err
+	}
 	repaired := make(map[contract.TaskID]bool)
 	for _, part := range found.Repair {
 		id := owner[part.Path]
@@ -266,4 +327,18 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 		p.log.Warn("object quarantined", "from", m.From, "to", m.To, "reason", m.Reason)
 	})
 	return nil
+}
+
+// stillUncommitted looks once more for this run's success, before anything that
+// it may list is moved: a finalizer of an older generation can commit at any
+// time. In a repair the run has committed, and that is what is repaired.
+func (p *planner) stillUncommitted(ctx context.Context) error {
+	if p.trigger.Force {
+		return nil
+	}
+	m, _, err := commit.ReadSidecar(ctx, p.prefix(), p.run.RunID)
+	if err == nil && m != nil && m.Status == contract.StatusSuccess {
+		return &commit.CommittedError{RunID: p.run.RunID}
+	}
+	return err
 }

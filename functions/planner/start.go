@@ -7,13 +7,12 @@ import (
 	"fmt"
 
 	"github.com/lapstrake/lapstrake/functions/dispatch"
+	"github.com/lapstrake/lapstrake/functions/runend"
 	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
-	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
-	"github.com/lapstrake/lapstrake/shared/verify"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
@@ -58,10 +57,20 @@ func (p *planner) conclude(ctx context.Context, result wire.TriggerResult, err e
 	case fault.Retry(err):
 		return wire.TriggerResult{}, err
 	}
-	if endErr := p.ender().Fail(ctx, p.run, dispatch.Failure(err)); endErr != nil {
-		return wire.TriggerResult{}, errors.Join(err, endErr)
+	return p.fail(ctx, err)
+}
+
+// fail ends a run whose planning failed for good, unless it has committed: then
+// its finalizer has the last word.
+func (p *planner) fail(ctx context.Context, cause error) (wire.TriggerResult, error) {
+	committed, err := p.ender().Fail(ctx, p.run, dispatch.Failure(cause))
+	switch {
+	case err != nil:
+		return wire.TriggerResult{}, errors.Join(cause, err)
+	case committed:
+		return p.reportSuccess(ctx)
 	}
-	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(err))}, err
+	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(cause))}, cause
 }
 
 func (p *planner) takeAndPlan(ctx context.Context, fresh bool) (wire.TriggerResult, error) {
@@ -229,13 +238,29 @@ func (p *planner) settle(ctx context.Context, pred contract.Predecessor) error {
 	return p.dispatcher().SendFinalize(ctx, ref)
 }
 
-// finishCommitted hands a run that has committed before to its finalizer.
+// finishCommitted brings a run that has committed before to its end. What it has
+// committed is not damaged by this run, but may be: then it fails, to be
+// repaired.
 func (p *planner) finishCommitted(ctx context.Context) (wire.TriggerResult, error) {
 	held, err := p.fence().Read(ctx)
 	if err != nil {
 		return wire.TriggerResult{}, err
 	}
-	ref := wire.RunRef{Export: p.name(), RunID: p.run.RunID, Generation: held.Doc.Generation, Root: p.run.Root}
+	_, err = p.ender().Settle(ctx, p.run, held.Doc.Generation)
+	if err != nil && !fault.Retry(err) {
+		return p.fail(ctx, err)
+	}
+	if err != nil {
+		return wire.TriggerResult{}, err
+	}
+	return p.reportSuccess(ctx)
+}
+
+// reportSuccess has the finalizer do what follows a success, and settle a run
+// that has committed without a sidecar.
+func (p *planner) reportSuccess(ctx context.Context) (wire.TriggerResult, error) {
+	ref := dispatch.Ref(p.run)
+	ref.Generation = max(ref.Generation, p.gen)
 	if err := p.dispatcher().SendFinalize(ctx, ref); err != nil {
 		return wire.TriggerResult{}, err
 	}
@@ -248,15 +273,24 @@ func (p *planner) superseded(ctx context.Context, lost *commit.FenceLostError) (
 	case p.run.RunID:
 		return wire.TriggerResult{RunID: p.run.RunID, Status: wire.AlreadyRunning}, nil
 	case "": // the fence document is gone: nobody has taken over
-		if err := p.ender().Fail(ctx, p.run, dispatch.Failure(lost)); err != nil {
-			return wire.TriggerResult{}, err
+		answer, err := p.fail(ctx, lost)
+		if errors.Is(err, lost) {
+			err = nil // the answer says it
 		}
+		return answer, err
+	}
+	committed, err := p.ender().Supersede(ctx, p.run, lost)
+	switch {
+	case err != nil:
+		return wire.TriggerResult{}, err
+	case !committed:
 		return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(lost))}, nil
 	}
-	if err := p.ender().Supersede(ctx, p.run, lost); err != nil {
-		return wire.TriggerResult{}, err
+	answer, err := p.reportSuccess(ctx)
+	if err == nil && p.trigger.Force {
+		err = notLast(p.name(), p.run.RunID, lost.OwnerRunID, lost.OwnerGen)
 	}
-	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(lost))}, nil
+	return answer, err
 }
 
 // refuse is T15r: another run is active, and this one steps back.
@@ -285,7 +319,7 @@ func (p *planner) acquire(ctx context.Context, draft *draft, fresh bool) (commit
 	a := commit.Acquisition{
 		Fence: p.fence(), Me: commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix}, SourceIdentity: draft.identity,
 		MayTake:    p.mayTake,
-		CheckParts: checkParts,
+		CheckParts: runend.PartsThere,
 		Tombstone: func(sealed contract.Predecessor) contract.Manifest {
 			return p.tombstone(sealed.RunID)
 		},
@@ -315,13 +349,4 @@ func (p *planner) mayTake(ctx context.Context, doc contract.CursorDocument) erro
 // tombstone is the manifest of a run of this export that is sealed.
 func (p *planner) tombstone(run contract.RunID) contract.Manifest {
 	return commit.TombstoneOf(run, p.export, p.source.Type, p.Clock.Now())
-}
-
-// checkParts makes sure that a committed predecessor's parts are there.
-func checkParts(ctx context.Context, prefix destination.Store, m contract.Manifest) error {
-	found, err := verify.Parts(ctx, prefix, m.Parts, verify.PartsOptions{})
-	if err != nil || found.Intact() {
-		return err
-	}
-	return fault.New(fault.Integrity, "LAPSTRAKE_DEST_PART_DAMAGED", "%d of %d parts are missing or differ, the first is %s", len(found.Failures), len(m.Parts), found.Failures[0].Path)
 }

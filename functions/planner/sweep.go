@@ -56,7 +56,7 @@ func sweepRun(ctx context.Context, d Deps, a runstate.Active) error {
 	}
 	s := sweeper{Deps: d, run: run, now: d.Clock.Now()}
 	if s.now.Sub(run.BegunAt()) > d.Settings.RunTTL && run.Status != runstate.RunFinalizing { // (f)
-		return s.ender().Fail(ctx, run, dispatch.Failure(fault.New(fault.Permanent, "LAPSTRAKE_RUN_TIMEOUT", "run %s has not ended within %v", run.RunID, d.Settings.RunTTL)))
+		return s.fail(ctx, fault.New(fault.Permanent, "LAPSTRAKE_RUN_TIMEOUT", "run %s has not ended within %v", run.RunID, d.Settings.RunTTL))
 	}
 	switch run.Status {
 	case runstate.RunPlanning:
@@ -83,7 +83,7 @@ func (s sweeper) planning(ctx context.Context) error {
 	}
 	var t wire.Trigger
 	if err := json.Unmarshal(s.run.Trigger, &t); err != nil {
-		return s.ender().Fail(ctx, s.run, dispatch.Failure(fault.Wrap(err, fault.Bug, "LAPSTRAKE_INTERNAL_TRIGGER", "the trigger of run %s cannot be read", s.run.RunID)))
+		return s.fail(ctx, fault.Wrap(err, fault.Bug, "LAPSTRAKE_INTERNAL_TRIGGER", "the trigger of run %s cannot be read", s.run.RunID))
 	}
 	t.RunID = s.run.RunID
 	t.TriggerID = s.run.TriggerID
@@ -94,6 +94,15 @@ func (s sweeper) planning(ctx context.Context) error {
 		_, err = Handle(ctx, s.Deps, t)
 	}
 	return err
+}
+
+// fail ends the run, or has a finalizer report it if it has committed.
+func (s sweeper) fail(ctx context.Context, cause error) error {
+	committed, err := s.ender().Fail(ctx, s.run, dispatch.Failure(cause))
+	if err != nil || !committed {
+		return err
+	}
+	return s.dispatcher().SendFinalize(ctx, dispatch.Ref(s.run))
 }
 
 // finalizing sends the finalization again when nothing has come of it.

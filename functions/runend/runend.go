@@ -1,8 +1,9 @@
-// Package runend ends runs that do not succeed: failed, superseded. Layer:
-// function (no cloud import).
+// Package runend ends runs: failed, superseded, and succeeded as far as their
+// item goes. Layer: function (no cloud import).
 //
-// A run that has succeeded is ended by the finalizer, whose order of steps is
-// its own.
+// Whether a run has succeeded is decided by its sidecar alone: whoever is about
+// to fail a run looks there (ADR-0003). What follows a success is the
+// finalizer's, whose order of steps is its own.
 package runend
 
 import (
@@ -36,25 +37,53 @@ type Ender struct {
 // is: only its finalizer, or a successor, may decide about it.
 //
 // A run that is failed publishes nothing: its parts are unlisted, its item and
-// its report say why.
-func (e Ender) Fail(ctx context.Context, run runstate.Run, f fault.Failure) error {
+// its report say why. A run that turns out to have committed, by a finalizer
+// that nobody knew to be alive, is settled as succeeded instead, and committed
+// is true: the caller has its finalizer do what follows a success. The sidecar
+// is looked at on both sides of T15; a finalizer that commits later than that
+// finds the run failed and settles it itself.
+func (e Ender) Fail(ctx context.Context, run runstate.Run, f fault.Failure) (committed bool, err error) {
+	if committed, err := e.settleInstead(ctx, run, f); committed || err != nil {
+		return committed, err
+	}
 	failed, err := e.State.FailRun(ctx, run.RunID, run.Gen, f, e.Clock.Now())
 	var refused *runstate.ConditionError
 	switch {
 	case errors.As(err, &refused):
 		if refused.Run == nil || refused.Run.Status != runstate.RunFailed {
-			return nil
+			return false, nil
 		}
 		failed = *refused.Run // by us, or by a duplicate: the courtesies below may be missing
 	case err != nil:
-		return fmt.Errorf("fail run %s: %w", run.RunID, err)
+		return false, fmt.Errorf("fail run %s: %w", run.RunID, err)
+	}
+	if committed, err := e.settleInstead(ctx, failed, f); committed || err != nil {
+		return committed, err
 	}
 	e.Log.Error("run failed", "run_id", run.RunID, "export", run.Export, "code", f.Code, "class", f.Class, "error", f.Message)
 	if err := e.release(ctx, failed); err != nil {
 		e.Log.Warn("the fence could not be given back; the next run waits for this one's lease", "run_id", run.RunID, "error", err)
 	}
 	e.notify(ctx, failed, "failed")
-	return nil
+	return false, nil
+}
+
+// settleInstead settles a run that has committed. One that cannot be settled,
+// because what it has committed is damaged, may fail: a repair brings it to its
+// end.
+func (e Ender) settleInstead(ctx context.Context, run runstate.Run, f fault.Failure) (bool, error) {
+	settled, err := e.Settle(ctx, run, run.Gen)
+	switch {
+	case err != nil && fault.Retry(err):
+		return false, fmt.Errorf("run %s is about to be failed (%s), and whether it has committed is not known: %w", run.RunID, f.Message, err)
+	case err != nil:
+		e.Log.Error("run has committed and cannot be published", "run_id", run.RunID, "export", run.Export, "error", err)
+		return false, nil
+	case settled.Ending == Succeeded:
+		e.Log.Warn("run has succeeded, whatever failed after it had committed", "run_id", run.RunID, "export", run.Export, "code", f.Code, "error", f.Message)
+		return true, nil
+	}
+	return false, nil
 }
 
 // release gives the fence back if this run opened it at its generation.
@@ -71,21 +100,24 @@ func (e Ender) release(ctx context.Context, run runstate.Run) error {
 }
 
 // Supersede is T16: lost names the run that holds the fence, or that sealed
-// this one.
-func (e Ender) Supersede(ctx context.Context, run runstate.Run, lost *commit.FenceLostError) error {
+// this one. A run that has committed is settled instead, and committed is true.
+func (e Ender) Supersede(ctx context.Context, run runstate.Run, lost *commit.FenceLostError) (committed bool, err error) {
 	if lost.OwnerRunID == "" || lost.OwnerRunID == run.RunID {
-		return fmt.Errorf("run %s cannot be superseded by %q", run.RunID, lost.OwnerRunID)
+		return false, fmt.Errorf("run %s cannot be superseded by %q", run.RunID, lost.OwnerRunID)
 	}
-	_, err := e.State.SupersedeRun(ctx, run.RunID, lost.OwnerGen, dispatch.Failure(lost), e.Clock.Now())
+	if committed, err := e.settleInstead(ctx, run, dispatch.Failure(lost)); committed || err != nil {
+		return committed, err
+	}
+	_, err = e.State.SupersedeRun(ctx, run.RunID, lost.OwnerGen, dispatch.Failure(lost), e.Clock.Now())
 	if errors.Is(err, runstate.ErrCondition) {
-		return nil // it has ended already
+		return false, nil // it has ended already
 	}
 	if err != nil {
-		return fmt.Errorf("supersede run %s: %w", run.RunID, err)
+		return false, fmt.Errorf("supersede run %s: %w", run.RunID, err)
 	}
 	e.Log.Warn("run superseded", "run_id", run.RunID, "export", run.Export, "by", lost.OwnerRunID, "gen", lost.OwnerGen)
 	e.notify(ctx, run, "superseded")
-	return nil
+	return false, nil
 }
 
 func (e Ender) notify(ctx context.Context, run runstate.Run, status string) {

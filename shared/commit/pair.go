@@ -18,6 +18,11 @@ type pair struct {
 	manifest, success captured
 }
 
+// is reports whether the pair is published: manifest, and the marker of it.
+func (p pair) is(manifest []byte) bool {
+	return bytes.Equal(p.manifest.body, manifest) && bytes.Equal(p.success.body, contract.SuccessBody(manifest))
+}
+
 // captured is an object as it was read.
 type captured struct {
 	body    []byte // nil when nothing is there

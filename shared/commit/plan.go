@@ -40,6 +40,13 @@ func LoadPlan(ctx context.Context, root destination.Store, export contract.Expor
 	return decodePlan(body, export, run)
 }
 
+// PlanMissing is the failure of a run whose plan was there and is gone. No
+// attempt brings it back, and without it nobody knows what the run's tasks were.
+func PlanMissing(export contract.ExportName, run contract.RunID) error {
+	return fault.New(fault.Permanent, "LAPSTRAKE_RUN_PLAN_MISSING",
+		"export %q: %s of run %s is gone, though the run was started with it; nothing more of the run is read or published. Restore the object and resume the run, or run the export again, which loses nothing", export, contract.PlanKey(export, run), run)
+}
+
 // HasPlan reports whether a run has a plan.
 func HasPlan(ctx context.Context, root destination.Store, export contract.ExportName, run contract.RunID) (bool, error) {
 	_, err := root.Head(ctx, contract.PlanKey(export, run))

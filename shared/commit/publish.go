@@ -31,6 +31,13 @@ type Publication struct {
 	// Tombstone fills in a tombstone of this run itself, for the case that it
 	// finds itself superseded before its successor has sealed it.
 	Tombstone contract.Manifest
+	// CheckParts verifies that every part of a manifest that was not made just
+	// now is still in the prefix, before it is published (M1, M5). nil checks
+	// nothing.
+	CheckParts func(ctx context.Context, prefix destination.Store, m contract.Manifest) error
+	// Repair replaces the run's success sidecar by Manifest instead of creating
+	// it: only in a forced repair, whose generation [Fence.Repair] has taken.
+	Repair bool
 }
 
 // Ending says how a publication ended.
@@ -45,8 +52,9 @@ const (
 	// Superseded: the run was sealed before it committed; nothing of it is
 	// visible.
 	Superseded Ending = "superseded"
-	// Stale: this finalizer acts for an older generation of its own run; it
-	// has written nothing.
+	// Stale: this finalizer acts for an older generation of its own run, or for
+	// one that has failed and given its fence back before it committed; nothing
+	// more is written.
 	Stale Ending = "stale"
 )
 
@@ -76,7 +84,7 @@ func (p Publication) Publish(ctx context.Context) (Published, error) {
 		if err != nil {
 			return out, err
 		}
-		held, ending, err := p.readFence(ctx, prefix) // F6
+		held, ending, err := p.readFence(ctx, prefix, out.Manifest) // F6
 		if err != nil || ending != nil {
 			if ending != nil {
 				out = *ending
@@ -85,6 +93,9 @@ func (p Publication) Publish(ctx context.Context) (Published, error) {
 		}
 		if p.Manifest != nil {
 			manifest, ending, err := p.commitPoint(ctx, prefix) // F6b, F7
+			if errors.Is(err, destination.ErrMoved) {           // another repair was faster: look at the fence again
+				continue
+			}
 			if err != nil || ending != nil {
 				if ending != nil {
 					out = *ending
@@ -92,6 +103,9 @@ func (p Publication) Publish(ctx context.Context) (Published, error) {
 				return out, err
 			}
 			out.Manifest = manifest
+			if err := p.checkAdopted(ctx, prefix, pair, manifest); err != nil {
+				return out, err
+			}
 			err = pair.publish(ctx, prefix, manifest) // F8, F9
 			if errors.Is(err, destination.ErrMoved) {
 				continue
@@ -112,9 +126,23 @@ func (p Publication) Publish(ctx context.Context) (Published, error) {
 	return out, contended(p.Fence.Export)
 }
 
+// checkAdopted looks for the parts of a manifest that was found instead of made,
+// unless it is published already: a marker never appears over a part that has
+// gone since (M5).
+func (p Publication) checkAdopted(ctx context.Context, prefix destination.Store, there pair, manifest []byte) error {
+	if p.CheckParts == nil || p.Record != nil && bytes.Equal(p.Manifest, manifest) || there.is(manifest) {
+		return nil
+	}
+	m, err := contract.DecodeManifest(manifest)
+	if err != nil {
+		return err
+	}
+	return p.CheckParts(ctx, prefix, m)
+}
+
 // readFence decides whether this run may still commit. A non-nil Published is
-// final.
-func (p Publication) readFence(ctx context.Context, prefix destination.Store) (Held, *Published, error) {
+// final. committed is the run's manifest if this call has committed it already.
+func (p Publication) readFence(ctx context.Context, prefix destination.Store, committed []byte) (Held, *Published, error) {
 	held, err := p.Fence.Read(ctx)
 	if err != nil {
 		return Held{}, nil, err
@@ -127,14 +155,18 @@ func (p Publication) readFence(ctx context.Context, prefix destination.Store) (H
 	if doc.OwnerRunID == p.Me.RunID {
 		switch {
 		case doc.Generation > p.Generation:
-			return held, &Published{Ending: Stale}, nil
-		case doc.Generation == p.Generation && (doc.State == contract.FenceOpen || doc.State == contract.FenceCommitted):
+			return held, &Published{Ending: Stale, Manifest: committed}, nil
+		case doc.Generation == p.Generation && (doc.State == contract.FenceOpen && !p.Repair || doc.State == contract.FenceCommitted):
 			return held, nil, nil
+		case doc.Generation == p.Generation && doc.State == contract.FenceReleased && (committed != nil || p.adopts()):
+			return held, nil, nil // committed before its item was failed: a successor would roll it forward
+		case doc.Generation == p.Generation && doc.State == contract.FenceReleased:
+			return held, &Published{Ending: Stale}, nil
 		}
 		return Held{}, nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_FENCE_STATE", "export %q: run %s finalizes generation %d, but its fence is %s at generation %d; nothing was published", p.Fence.Export, p.Me.RunID, p.Generation, doc.State, doc.Generation)
 	}
 	switch {
-	case p.Record == nil && p.Manifest != nil: // its own sidecar: there is nothing to seal
+	case p.adopts(): // its own sidecar: there is nothing to seal
 		return held, &Published{Ending: RolledForward, Manifest: p.Manifest}, nil
 	case doc.CommittedEmpty(p.Me.RunID):
 		return held, &Published{Ending: RolledForward}, nil
@@ -142,6 +174,9 @@ func (p Publication) readFence(ctx context.Context, prefix destination.Store) (H
 	ending, err := p.superseded(ctx, prefix, contract.SealedBy{RunID: doc.OwnerRunID, Generation: doc.Generation})
 	return held, ending, err
 }
+
+// adopts reports whether what is published is the run's own sidecar.
+func (p Publication) adopts() bool { return p.Record == nil && p.Manifest != nil }
 
 // superseded settles a run whose fence another run holds: it has committed, or
 // it is sealed now, by a tombstone like the one that the successor puts.
@@ -167,6 +202,9 @@ func (p Publication) commitPoint(ctx context.Context, prefix destination.Store) 
 		case found != nil:
 			return nil, nil, p.notDeterministic(p.RecordKey, p.Record, found)
 		}
+	}
+	if p.Repair {
+		return p.replaceSidecar(ctx, prefix)
 	}
 	name := contract.SidecarName(p.Me.RunID)
 	_, found, err := create(ctx, prefix, name, p.Manifest, metaOf(p.Manifest)) // F7
@@ -198,35 +236,18 @@ func (p Publication) notDeterministic(name string, mine, found []byte) error {
 }
 
 // commitCursor moves the fence from open to committed and the position to the
-// end of the window (M10, I3: only after manifest and marker). false means that
-// the fence has changed hands in between: look again.
+// end of the window (M10, I3: only after manifest and marker). After a repair
+// the fence is committed already, and only learns of the new manifest. false
+// means that the fence has changed hands in between: look again.
 func (p Publication) commitCursor(ctx context.Context, held Held, manifest []byte) (bool, error) {
-	if held.Doc.State == contract.FenceCommitted {
+	if held.Doc.State == contract.FenceCommitted && (!p.Repair || held.Doc.CommittedBy.Names(manifest)) {
 		return true, nil
 	}
-	next := held.Doc
-	next.State = contract.FenceCommitted
-	window := p.Window
-	committed := contract.CommittedBy{RunID: p.Me.RunID, Generation: p.Generation}
-	if manifest != nil {
-		m, err := contract.DecodeManifest(manifest)
-		if err != nil {
-			return false, err
-		}
-		window = m.Position
-		committed.Generation = m.Generation
-		committed.Manifest = contract.SidecarName(p.Me.RunID)
-		committed.ManifestFingerprint = contract.FingerprintOf(manifest)
+	next, err := p.Fence.committed(held.Doc, p.Me.RunID, p.Generation, p.Window, manifest)
+	if err != nil {
+		return false, err
 	}
-	if window != nil {
-		if !held.Doc.Position.Equal(window.From) {
-			return false, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_CURSOR_REGRESS", "export %q: run %s covers a window that does not start at the cursor; the cursor was left as it is", p.Fence.Export, p.Me.RunID)
-		}
-		next.PreviousPosition = next.Position
-		next.Position = window.To
-	}
-	next.CommittedBy = &committed
-	_, err := p.Fence.swap(ctx, held, next)
+	_, err = p.Fence.swap(ctx, held, next)
 	switch {
 	case err == nil:
 		return true, nil
@@ -237,7 +258,36 @@ func (p Publication) commitCursor(ctx context.Context, held Held, manifest []byt
 	if err != nil {
 		return false, err
 	}
-	return now.Owns(p.Me.RunID, p.Generation) && now.Doc.State == contract.FenceCommitted, nil
+	return now.Owns(p.Me.RunID, p.Generation) && now.Doc.State == contract.FenceCommitted && (!p.Repair || now.Doc.CommittedBy.Names(manifest)), nil
+}
+
+// committed returns doc as it is once its owner has committed manifest, or
+// window alone without one. A document that was committed before keeps its
+// position: a repair delivers the same window again.
+func (f Fence) committed(doc contract.CursorDocument, me contract.RunID, g contract.Generation, window *contract.PositionWindow, manifest []byte) (contract.CursorDocument, error) {
+	next := doc
+	next.State = contract.FenceCommitted
+	by := contract.CommittedBy{RunID: me, Generation: g}
+	if manifest != nil {
+		m, err := contract.DecodeManifest(manifest)
+		if err != nil {
+			return next, err
+		}
+		window = m.Position
+		by.Generation = m.Generation
+		by.Manifest = contract.SidecarName(me)
+		by.ManifestFingerprint = contract.FingerprintOf(manifest)
+	}
+	next.CommittedBy = &by
+	if window == nil || doc.State == contract.FenceCommitted {
+		return next, nil
+	}
+	if !doc.Position.Equal(window.From) {
+		return next, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_CURSOR_REGRESS", "export %q: run %s covers a window that does not start at the cursor; the cursor was left as it is", f.Export, me)
+	}
+	next.PreviousPosition = next.Position
+	next.Position = window.To
+	return next, nil
 }
 
 // SameManifest reports whether the prefix's canonical pair is exactly these

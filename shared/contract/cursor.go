@@ -61,6 +61,11 @@ type CommittedBy struct {
 	ManifestFingerprint Fingerprint `json:"manifest_fingerprint"`
 }
 
+// Names reports whether c names exactly this manifest.
+func (c *CommittedBy) Names(manifest []byte) bool {
+	return c != nil && c.ManifestFingerprint == FingerprintOf(manifest)
+}
+
 // Position is how far a cursor has come: the value and, where the table has a
 // key, the keys already delivered at exactly that value.
 type Position struct {

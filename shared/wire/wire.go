@@ -85,10 +85,12 @@ type ValidateTask struct {
 // Action is what a trigger asks of the planner.
 type Action string
 
-// The actions of architecture §5.1.
+// The actions of architecture §5.1. A repair is a resume by force, of a run that
+// has committed.
 const (
 	ActionRun      Action = "run"
 	ActionResume   Action = "resume"
+	ActionRepair   Action = "repair"
 	ActionSweep    Action = "sweep"
 	ActionValidate Action = "validate"
 )

@@ -280,7 +280,7 @@ func (e *execution) abandon(ctx context.Context, run runstate.Run, cause error) 
 	case err != nil:
 		return run, errors.Join(cause, err)
 	case found.Status == runstate.RunPlanning:
-		if err := e.ender().Fail(ctx, found, dispatch.Failure(cause)); err != nil {
+		if _, err := e.ender().Fail(ctx, found, dispatch.Failure(cause)); err != nil {
 			return found, errors.Join(cause, err)
 		}
 		if found, err = e.State.GetRun(ctx, run.RunID); err != nil {
@@ -303,7 +303,7 @@ func (e *execution) interrupt(ctx context.Context, run runstate.Run) (runstate.R
 	}
 	if !found.Status.Terminal() && found.Status != runstate.RunFinalizing {
 		f := fault.Failure{Class: fault.Retryable, Code: "LAPSTRAKE_RUN_INTERRUPTED", Message: fmt.Sprintf("run %s was interrupted by a signal; nothing was published, resume it", run.RunID)}
-		if err := e.ender().Fail(ctx, found, f); err != nil {
+		if _, err := e.ender().Fail(ctx, found, f); err != nil {
 			return found, errors.Join(ErrInterrupted, err)
 		}
 	}
