@@ -3,6 +3,9 @@ package verify
 import (
 	"context"
 	"errors"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
@@ -95,9 +98,10 @@ func (v *verifier) manifestNow(ctx context.Context) contract.Fingerprint {
 }
 
 // withoutManifest tells output of a writer that knows no manifest, which is
-// labelled (M6), from a manifest that was taken away (MAN-04). The empty marker
-// of the Hadoop convention is of such a writer (MAN-14): every marker of the
-// contract has a body.
+// labelled (M6), from a manifest that was taken away (MAN-04), and from a prefix
+// that holds no data, of which nothing can be said. The empty marker of the
+// Hadoop convention is of such a writer (MAN-14): every marker of the contract
+// has a body.
 func (v *verifier) withoutManifest(ctx context.Context) (replaced bool) {
 	body, _, err := v.store.Get(ctx, contract.SuccessName, contract.MaxSuccessBytes)
 	switch {
@@ -120,10 +124,33 @@ func (v *verifier) withoutManifest(ctx context.Context) (replaced bool) {
 		v.find(contract.ManifestMissing(v.o.Prefix))
 		return false
 	}
-	if v.o.Required {
-		v.find(contract.ManifestRequired(v.o.Prefix))
-		return false
+	data := false
+	if !v.o.Required {
+		if data, err = v.holdsData(ctx); err != nil {
+			v.find(v.unanswered(contract.VerdictListError, err))
+			return false
+		}
 	}
-	v.r.Verification.LegacyRun = true
+	v.r.Verification.LegacyRun = data
+	if !data {
+		v.find(contract.ManifestRequired(v.o.Prefix))
+	}
 	return false
+}
+
+// holdsData reports whether a reader by glob would find anything: an object that
+// is neither a sidecar nor hidden by its name.
+func (v *verifier) holdsData(ctx context.Context) (bool, error) {
+	found := errors.New("found")
+	err := v.store.List(ctx, "", func(o destination.Object) error {
+		hidden := slices.ContainsFunc(strings.Split(o.Key, "/"), func(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") })
+		if hidden || contract.IsSidecarName(path.Base(o.Key)) {
+			return nil
+		}
+		return found
+	})
+	if errors.Is(err, found) {
+		return true, nil
+	}
+	return false, err
 }

@@ -190,6 +190,26 @@ func TestOutputWithoutAManifestIsLabelled(t *testing.T) {
 	}
 }
 
+// A prefix in which no reader finds anything is no legacy run, which would pass
+// unseen: its manifest is missing. That holds for the traces of a run that has
+// not published too.
+func TestAPrefixWithoutDataIsNoLegacyRun(t *testing.T) {
+	for name, key := range map[string]string{
+		"nothing": "", "a control folder": "_lapstrake/orders/cursor.json", "what was quarantined": "_quarantine/r1/part-000001.csv", "a tombstone": contract.SidecarName("r1"),
+	} {
+		p := publish(t, memory.LikeS3, 0)
+		p.remove("manifest.json")
+		p.remove("_SUCCESS")
+		if key != "" {
+			p.put(key, []byte("x"))
+		}
+		v := p.verify(Options{}).Verification
+		if v.LegacyRun || v.Passed || !cmp.Equal(codes(v.Failures), []string{"MANIFEST_REQUIRED"}) {
+			t.Errorf("%s: legacy %v, findings %v", name, v.LegacyRun, codes(v.Failures))
+		}
+	}
+}
+
 func TestCountsSayHowMuchIsProven(t *testing.T) {
 	for _, tc := range []struct {
 		name             string
