@@ -8,8 +8,10 @@ import (
 	"os"
 	"time"
 
+	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/telemetry"
 	"github.com/lapstrake/lapstrake/shared/wiring"
@@ -75,13 +77,16 @@ func (r *result) add(e exportconfig.Export, run runstate.Run, err error, took ti
 		if errors.Is(err, wiring.ErrInterrupted) {
 			x.Status = "interrupted"
 		}
+		if fault.CodeOf(err) == planner.CodeComplete {
+			x.Status = "complete" // nothing was done, and nothing is wrong
+		}
 		message := telemetry.Redact(err.Error())
 		x.ErrorMessage, x.ErrorCode = &message, codeOf(err)
 	}
 	switch x.Status {
 	case "success":
 		r.SuccessCount++
-	case "skipped":
+	case "skipped", "complete":
 		r.SkippedCount++
 	default:
 		r.FailedCount++

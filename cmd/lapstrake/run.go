@@ -209,14 +209,11 @@ func resumeCommand(base *options) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return o.resume(cmd, args) },
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&o.force, "force", false, "refused by this version: repair of a complete run")
+	cmd.Flags().BoolVar(&o.force, "force", false, "repair a complete run, as lapstrake repair --execute does")
 	return cmd
 }
 
 func (o *runOptions) resume(cmd *cobra.Command, args []string) error {
-	if o.force {
-		return fault.New(fault.Usage, "LAPSTRAKE_CLI_UNSUPPORTED", "resume --force, the repair of a complete run, is not supported by this version; run the export again")
-	}
 	cfg, err := o.load()
 	if err != nil {
 		return err
@@ -237,14 +234,33 @@ func (o *runOptions) resume(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return o.each(cmd.Context(), local, exports, func(ctx context.Context, e exportconfig.Export, p *progress) (runstate.Run, error) {
-		t := wire.Trigger{Version: wire.Version, Action: wire.ActionResume, Export: contract.ExportName(e.Name), ConfigURI: o.config, RunID: targets[contract.ExportName(e.Name)], TriggerID: local.IDs.NewID()}
-		p.begin(t.RunID)
-		return local.Run(ctx, t, o.workersOf(e))
+		return o.take(ctx, local, e, targets[contract.ExportName(e.Name)], p)
 	})
 }
 
-// targets are the runs to resume, by export: the one that was named, or the
-// last run of each export if it has not succeeded.
+// take resumes a run, or with force repairs it.
+func (o *runOptions) take(ctx context.Context, local *wiring.Local, e exportconfig.Export, id contract.RunID, p *progress) (runstate.Run, error) {
+	t := wire.Trigger{Version: wire.Version, Action: wire.ActionResume, Export: contract.ExportName(e.Name), ConfigURI: o.config, RunID: id, TriggerID: local.IDs.NewID(), Force: o.force}
+	p.begin(id)
+	run, err := local.Run(ctx, t, o.workersOf(e))
+	if err != nil || !o.force {
+		return run, err
+	}
+	return run, o.repaired(ctx, local, e, run)
+}
+
+// repaired fails unless the run's parts are all there by now: a repair may have
+// been overtaken by another run, or have failed and left what was published.
+func (o *runOptions) repaired(ctx context.Context, local *wiring.Local, e exportconfig.Export, run runstate.Run) error {
+	d, err := local.Damage(ctx, run)
+	if err != nil || len(d.Parts) == 0 {
+		return err
+	}
+	return fault.New(fault.Integrity, "LAPSTRAKE_RUN_NOT_REPAIRED", "export %q: %d parts of run %s are still missing or damaged, the first is %s; the log says why", e.Name, len(d.Parts), run.RunID, d.Parts[0].Path)
+}
+
+// targets are the runs to resume or repair, by export: the one that was named,
+// or the last run of each export, to be resumed only if it has not succeeded.
 func (o *runOptions) targets(ctx context.Context, local *wiring.Local, cfg exportconfig.Config, args []string) (map[contract.ExportName]contract.RunID, error) {
 	targets := make(map[contract.ExportName]contract.RunID)
 	if len(args) == 1 {
@@ -269,7 +285,7 @@ func (o *runOptions) targets(ctx context.Context, local *wiring.Local, cfg expor
 		if err != nil {
 			return nil, err
 		}
-		if len(runs) == 1 && runs[0].Status != runstate.RunSucceeded && runs[0].Status != runstate.RunRefused && runs[0].Status != runstate.RunSuperseded {
+		if len(runs) == 1 && (o.force || runs[0].Status != runstate.RunSucceeded) && runs[0].Status != runstate.RunRefused && runs[0].Status != runstate.RunSuperseded {
 			targets[name] = runs[0].RunID
 		}
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ func New(in Input) Summary {
 		s.ResumeCommand = optional(cmp.Or(in.ResumeCommand, "lapstrake resume "+string(run.RunID)))
 	}
 	s.addChunks(in.Chunks)
+	s.addRepairs(in.Chunks)
 	s.addOutcome(in)
 	return s
 }
@@ -79,6 +81,27 @@ func (s *Summary) addChunks(chunks []runstate.Chunk) {
 		s.Chunks = append(s.Chunks, out)
 	}
 	s.FilesProduced = len(s.Parts)
+}
+
+// addRepairs says of tasks that were done again that their rows are younger than
+// the others.
+func (s *Summary) addRepairs(chunks []runstate.Chunk) {
+	n := 0
+	var last time.Time
+	for _, c := range chunks {
+		if c.Live() && c.RepairOf != "" && c.Status == runstate.ChunkCompleted {
+			n++
+			if c.ChangedAt.After(last) {
+				last = c.ChangedAt
+			}
+		}
+	}
+	if n > 0 {
+		s.PlanWarnings = append(s.PlanWarnings, PlanWarning{
+			Rule:    "TASKS_READ_AGAIN",
+			Message: fmt.Sprintf("parts of %d tasks were missing or damaged and were made again, the last at %s: their rows are as the source had them then", n, contract.NewTime(last)),
+		})
+	}
 }
 
 // addOutcome replaces what the tasks delivered by what was published.
