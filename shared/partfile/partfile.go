@@ -22,7 +22,22 @@ type Options struct {
 	// 0 is the writer's default.
 	RowGroupRows  int64
 	RowGroupBytes int64
+	// ExpectedBytes is how many bytes a full part has, 0 if nobody knows: so
+	// much is reserved once instead of being grown into.
+	ExpectedBytes int64
+	// Writer and Encoding are of Parquet; "" is the default, native and
+	// compatible. The arrow writer writes compatible encodings only.
+	Writer   string
+	Encoding string
 }
+
+// Values of Options.Writer and Options.Encoding.
+const (
+	NativeWriter       = "native"
+	ArrowWriter        = "arrow"
+	CompatibleEncoding = "compatible" // what every reader knows
+	CompactEncoding    = "compact"    // with delta encodings, which old readers do not know
+)
 
 // Writer writes one part into memory. It is used by one goroutine. After an
 // error it is of no use.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/partfile"
-	"github.com/lapstrake/lapstrake/shared/partfile/internal/pieces"
+	"github.com/lapstrake/lapstrake/shared/partfile/internal/body"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 )
@@ -48,7 +48,7 @@ func refuse(t rowtype.Type) string {
 }
 
 func (format) New(o partfile.Options) (partfile.Writer, error) {
-	w := &writer{columns: o.Columns}
+	w := &writer{columns: o.Columns, body: body.Buffer{Expected: o.ExpectedBytes}}
 	for i, c := range o.Columns {
 		if i > 0 {
 			w.scratch = append(w.scratch, ',')
@@ -64,7 +64,7 @@ type writer struct {
 	columns []rowtype.Column
 	rows    int64
 	err     error
-	body    pieces.Buffer
+	body    body.Buffer
 	scratch []byte // records on their way to body
 }
 
@@ -107,7 +107,7 @@ func (w *writer) Close() (partfile.Part, error) {
 	if w.err != nil {
 		return partfile.Part{}, w.err
 	}
-	body := w.body.Join()
+	body := w.body.Take()
 	rows, err := CountRows(body)
 	if err == nil && rows != w.rows { // I1: a part that lost a row must not become one
 		err = fmt.Errorf("it has %d rows and %d were appended", rows, w.rows)

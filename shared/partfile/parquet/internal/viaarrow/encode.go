@@ -1,4 +1,4 @@
-package parquet
+package viaarrow
 
 import (
 	"encoding/binary"

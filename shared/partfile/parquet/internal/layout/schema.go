@@ -1,4 +1,4 @@
-package parquet
+package layout
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 )
@@ -18,8 +17,8 @@ const (
 	elementName = "element" // of a list's item, in both schemas: some readers match them by name
 )
 
-// fileSchema returns the Parquet schema of the columns.
-func fileSchema(columns []rowtype.Column) (*schema.GroupNode, error) {
+// Schema returns the Parquet schema of the columns.
+func Schema(columns []rowtype.Column) (*schema.GroupNode, error) {
 	fields := make(schema.FieldList, len(columns))
 	for i, c := range columns {
 		repetition := parquet.Repetitions.Optional
@@ -28,7 +27,7 @@ func fileSchema(columns []rowtype.Column) (*schema.GroupNode, error) {
 		}
 		node, err := fieldNode(c.Name, repetition, c.Type)
 		if err != nil {
-			return nil, columnError(c, err)
+			return nil, ColumnError(c, err)
 		}
 		fields[i] = node
 	}
@@ -108,9 +107,12 @@ func decimalLength(precision int) int {
 // of n bytes: the floor of (8n-1)·log10(2).
 func digitsIn(n int) int { return (8*n - 1) * 30103 / 100000 }
 
-// fileMetadata returns the key-value metadata of the file: the Arrow schema,
-// which carries the metadata of the fields.
-func fileMetadata(columns []rowtype.Column) (metadata.KeyValueMetadata, error) {
+// ArrowSchemaKey is the one key of the file's own metadata.
+const ArrowSchemaKey = "ARROW:schema"
+
+// ArrowSchema returns the value of that key: the Arrow schema, which carries
+// the metadata of the fields.
+func ArrowSchema(columns []rowtype.Column) (string, error) {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
 		fields[i] = arrowField(c.Name, c.Type, !c.NotNull, fieldMetadata(c))
@@ -118,11 +120,9 @@ func fileMetadata(columns []rowtype.Column) (metadata.KeyValueMetadata, error) {
 	var b bytes.Buffer
 	w := ipc.NewWriter(&b, ipc.WithSchema(arrow.NewSchema(fields, nil)))
 	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("encode Arrow schema: %w", err)
+		return "", fmt.Errorf("encode Arrow schema: %w", err)
 	}
-	kv := metadata.NewKeyValueMetadata()
-	err := kv.Append("ARROW:schema", base64.StdEncoding.EncodeToString(b.Bytes()))
-	return kv, err
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
 type pair struct{ key, value string }

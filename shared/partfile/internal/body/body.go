@@ -1,0 +1,57 @@
+// Package body holds the bytes of a part while it is written. Layer: L2
+// (execution).
+package body
+
+// Buffer is an io.Writer into one slice, which becomes the part as it is. The
+// zero value is empty.
+//
+// It grows by doubling while a copy is cheap, and then at once to what a part
+// is expected to have: a part is in memory once. Memory that was reserved and
+// not written to is not resident.
+type Buffer struct {
+	// Expected is how many bytes a full part has, or 0.
+	Expected int64
+
+	buf []byte
+}
+
+const cheap = 16 << 20
+
+// Size is how many bytes were written.
+func (b *Buffer) Size() int64 { return int64(len(b.buf)) }
+
+// Write takes all of p and never fails.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.Reserve(len(p))
+	b.buf = append(b.buf, p...)
+	return len(p), nil
+}
+
+// Reserve makes room for n more bytes.
+func (b *Buffer) Reserve(n int) {
+	need := len(b.buf) + n
+	if need <= cap(b.buf) {
+		return
+	}
+	size := need
+	full := int(b.Expected + b.Expected/8) // a part ends a little after it is full
+	switch {
+	case len(b.buf) == 0:
+	case need <= cheap:
+		size = max(need, 2*len(b.buf))
+	case need <= full:
+		size = full
+	default:
+		size = need + need/4
+	}
+	grown := make([]byte, len(b.buf), size)
+	copy(grown, b.buf)
+	b.buf = grown
+}
+
+// Take returns everything as one slice and empties the buffer.
+func (b *Buffer) Take() []byte {
+	taken := b.buf
+	b.buf = nil
+	return taken
+}
