@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ var directed = []struct {
 	{"I7", failedManifestKeepsTheRunOpen},
 	{"I8", finalizeOrder},
 	{"run_unique_sidecar_survives_shared_prefix", sidecarsSurvive},
+	{"repair_updates_the_run_unique_sidecar", repairReplacesTheSidecar},
 	{"resume_never_quarantines_a_committed_part", committedPartsStay},
 	{"keyset_fresh_crash_before_first_page_rereads_not_skips", freshCrashRereads},
 	{"keyset_post_data_failure_non_incremental_clears_anchor", failureAfterDataRereads},
@@ -37,13 +39,11 @@ var directed = []struct {
 
 // Every rule that takes a story of its own, in every shape.
 func TestRules(t *testing.T) {
-	for _, s := range modes {
-		t.Run(s.name, func(t *testing.T) {
-			for _, d := range directed {
-				t.Run(d.id, func(t *testing.T) { d.test(t, s) })
-			}
-		})
-	}
+	everyShape(t, func(t *testing.T, s shape) {
+		for _, d := range directed {
+			t.Run(d.id, func(t *testing.T) { d.test(t, s) })
+		}
+	})
 }
 
 // prefix is where the parts are.
@@ -346,6 +346,36 @@ func sidecarsSurvive(t *testing.T, s shape) {
 			t.Error(err)
 		}
 		before = m
+	}
+}
+
+// A repair makes a part of a published run again, and a reader of the sidecar
+// and one of the manifest get the same, repaired rows.
+func repairReplacesTheSidecar(t *testing.T, s shape) {
+	w := s.world(t)
+	triggerUntilPlanned(t, w, 1)
+	w.settle(t, w.runID(1))
+	before, _, _ := w.look(t).sidecar(w.runID(1))
+	lost := before.Parts[len(before.Parts)-1].Path
+	w.move(t, out+lost, "elsewhere/lost")
+	if _, err := w.planner(t.Context(), wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(1), Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	w.settle(t, w.runID(1))
+	now := w.look(t)
+	m, body, committed := now.sidecar(w.runID(1))
+	canonical := now.objects[out+contract.ManifestName].body
+	if _, fits := now.marked(); !committed || !fits || !bytes.Equal(body, canonical) {
+		t.Fatalf("sidecar, manifest and marker are not one set (success %v, marker fits %v)", committed, fits)
+	}
+	if err := now.parts(m); err != nil {
+		t.Error(err)
+	}
+	if err := w.isTable(now.rows(m)); err != nil {
+		t.Error(err)
+	}
+	if m.Generation <= before.Generation || slices.ContainsFunc(m.Parts, func(p contract.Part) bool { return p.Path == lost }) {
+		t.Errorf("the manifest at generation %d lists what was lost", m.Generation)
 	}
 }
 

@@ -18,22 +18,63 @@ type shape struct {
 	// stride is how many calls lie between two crashes that are tried: 1 where a
 	// world is cheap.
 	stride int
+	// lose deletes every item of the world's table.
+	lose func(w *world)
 }
 
 var modes = []shape{
-	{name: "full", stride: 1, world: func(*testing.T) *world {
+	{name: "full", stride: 1, lose: (*world).loseTable, world: func(*testing.T) *world {
 		w := newWorld(26, 0)
 		w.config.Exports[0].Mode, w.config.Exports[0].ChunkColumn, w.config.Exports[0].ChunkSize = "full", "", 0
 		w.budget = time.Minute // the only task splits
 		w.slow(12 * time.Second)
 		return w
 	}},
-	{name: "chunked", stride: 1, world: func(*testing.T) *world { return newWorld(10, 1) }},
-	{name: "keyset", stride: 1, world: func(*testing.T) *world {
+	{name: "chunked", stride: 1, lose: (*world).loseTable, world: func(*testing.T) *world { return newWorld(10, 1) }},
+	{name: "keyset", stride: 1, lose: (*world).loseTable, world: func(*testing.T) *world {
 		w := newWorld(10, 0)
 		w.config.Exports[0].ChunkColumn, w.config.Exports[0].ChunkByKey = "", "id"
 		return w
 	}},
+}
+
+// places are where an export is kept, on which backend.
+var places = []struct {
+	name, backend string
+	stride        int
+}{
+	{"local", "localdir and an embedded table", 7},
+	{"s3_dynamodb", "S3 and DynamoDB", 11},
+}
+
+// everyShape runs a test on every shape: in memory where only the way of cutting
+// matters, and on real stores and tables.
+func everyShape(t *testing.T, test func(t *testing.T, s shape)) {
+	for _, s := range modes {
+		t.Run(s.name, func(t *testing.T) { test(t, s) })
+	}
+	for _, place := range places {
+		t.Run(place.name, func(t *testing.T) {
+			for _, b := range backends {
+				if b.name != place.backend {
+					continue
+				}
+				store, table := b.store(t), b.table(t)
+				test(t, shape{
+					name: place.name, stride: place.stride,
+					world: func(t *testing.T) *world {
+						w := newWorld(10, 1)
+						w.bucket = store(t)
+						w.table, _ = table(t, w)
+						return w
+					},
+					lose: func(w *world) { w.table, _ = table(t, w) },
+				})
+				return
+			}
+			t.Fatalf("no backend is called %q", place.backend)
+		})
+	}
 }
 
 // stories are what happens to the runs of an export. Each is told to its end:
@@ -121,7 +162,7 @@ func (s shape) lostTable(t *testing.T, step int) *history {
 	w := h.w
 	triggerUntilPlanned(t, w, 1)
 	s.deliver(t, w, step)
-	w.loseTable()
+	s.lose(w)
 	w.drainUntilDead(t)
 	triggerUntilPlanned(t, w, 2)
 	w.settle(t, w.runID(2))
