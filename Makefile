@@ -3,6 +3,8 @@
 SHELL := /bin/bash
 ARCH ?= arm64
 SUITES ?=
+SEEDS ?= 100000
+FIRST ?= 1
 
 .PHONY: help
 help: ## list the targets
@@ -32,9 +34,17 @@ test-all: ## the same with every PostgreSQL version that can be had
 race: ## the packages with the most concurrency under the race detector
 	@tools/test.sh race
 
+.PHONY: invariants
+invariants: ## how many cells of docs/invariants.yaml a test guards, and each gap
+	@go test -count=1 -run TestInvariants -v ./internal/ledger | sed -n 's/^ *ledger_test.go:[0-9]*: //p'
+
 .PHONY: crash-tax
 crash-tax: ## what is read again when workers are killed, in bytes
 	go test -run '^$$' -bench CrashTax -benchtime 1x ./functions/simulation
+
+.PHONY: simulate
+simulate: ## the protocol under SEEDS=n random schedules and faults, from seed FIRST=n on
+	go test ./functions/simulation/schedule -count=1 -timeout 0 -v -run '^TestSimulation$$' -args -seeds $(SEEDS) -first-seed $(FIRST)
 
 .PHONY: demo
 demo: ## extract a real table, kill it half way, resume, verify

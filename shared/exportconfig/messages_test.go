@@ -139,6 +139,7 @@ func TestMessages(t *testing.T) {
 
 		// The destination.
 		{"another store", file("table: t\nformat: csv\ndestination: {type: gcs, bucket: b}\n"), `rivet.yaml:6: export "orders": destination.type: gcs is not supported by this version: local and s3 are the only destinations so far`},
+		{"a stream as destination", file("table: t\nformat: csv\ndestination: {type: stdout}\n"), `rivet.yaml:6: export "orders": destination.type: stdout is not supported by this version: local and s3 are the only destinations so far`},
 		{"no bucket", file("table: t\nformat: csv\ndestination: {type: s3}\n"), `rivet.yaml:6: export "orders": destination.bucket is missing`},
 		{"an address as bucket", file("table: t\nformat: csv\ndestination: {type: s3, bucket: 's3://lake'}\n"), `rivet.yaml:6: export "orders": destination.bucket must be the name of a bucket, not "s3://lake"`},
 		{"a bucket of a local destination", file("table: t\nformat: csv\ndestination: {type: local, bucket: b}\n"), `rivet.yaml:6: export "orders": destination.bucket is read with type: s3 only`},

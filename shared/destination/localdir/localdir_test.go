@@ -24,6 +24,15 @@ func open(t *testing.T, dir string) *Store {
 	return s
 }
 
+// A folder is Atomic (ADR-0004 of the contract): a write that returned is whole,
+// one that failed left nothing. That it keeps this is in the other tests.
+func TestTheFolderDeclaresItsContract(t *testing.T) {
+	want := destination.Capabilities{CommitProtocol: "Atomic", StoreChecksum: "xxh3"}
+	if got := open(t, t.TempDir()).Capabilities(); got != want {
+		t.Errorf("the folder declares %+v, want %+v", got, want)
+	}
+}
+
 func TestLocaldirIsAStore(t *testing.T) {
 	destinationtest.Run(t, func(t *testing.T) destination.Store { return open(t, t.TempDir()) })
 	destinationtest.RunInterleaved(t, func(t *testing.T) destinationtest.OpenVia {

@@ -28,6 +28,23 @@ func bareEnvironment(t *testing.T) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 }
 
+// A bucket is FinalizeOnClose (ADR-0004 of the contract), and its versions are
+// derived from content, so that no caller may take one for unique. That it keeps
+// this is in the other tests.
+func TestTheBucketDeclaresItsContract(t *testing.T) {
+	bareEnvironment(t)
+	t.Setenv("AWS_ACCESS_KEY_ID", "k")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
+	store, err := s3.Open(t.Context(), wire.Location{URI: "s3://bucket", Region: "eu-west-1"}, options(s3.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := destination.Capabilities{CommitProtocol: "FinalizeOnClose", StoreChecksum: "xxh3", KeepsMeta: true}
+	if got := store.Capabilities(); got != want {
+		t.Errorf("the bucket declares %+v, want %+v", got, want)
+	}
+}
+
 func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 	for _, tc := range []struct {
 		name string
