@@ -57,10 +57,14 @@ func (o Opened) Generation() contract.Generation { return o.Held.Doc.Generation 
 // table has lost, and is resumed under a new generation, never re-entered.
 func (a Acquisition) Acquire(ctx context.Context, fresh bool) (Opened, error) {
 	for range casTries {
-		if err := a.checkOwnSidecar(ctx); err != nil {
-			return Opened{}, err
-		}
 		held, err := a.Fence.Read(ctx)
+		// The own sidecar is looked at after the document whose version the swap
+		// is made on: a run that is decided later than this loses the swap. The
+		// other way round, one that committed in between, and was followed by
+		// others, would take the fence and publish itself over them.
+		if decided := a.checkOwnSidecar(ctx); decided != nil {
+			return Opened{}, decided
+		}
 		if err != nil {
 			return Opened{}, err
 		}
