@@ -23,6 +23,7 @@ type runOptions struct {
 	workers   int
 	runID     string
 	supersede bool
+	reanchor  bool
 	summary   string
 	force     bool
 }
@@ -42,6 +43,7 @@ func runCommand(base *options) *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&o.runID, "run-id", "", "the id of an earlier trigger, to repeat exactly that one")
+	cmd.Flags().BoolVar(&o.reanchor, "reanchor", false, "make a new cursor.json if the export's is gone or cannot be read, from what its runs have left")
 	cmd.Flags().BoolVar(&o.supersede, "supersede", false, "take over from a run of the export that is still active")
 	return cmd
 }
@@ -67,7 +69,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 // start runs one export. Its run id is the clock's, read once; an id that
 // another trigger has is counted up by a millisecond.
 func (o *runOptions) start(ctx context.Context, local *wiring.Local, e exportconfig.Export, p *progress) (runstate.Run, error) {
-	t := wire.Trigger{Version: wire.Version, Action: wire.ActionRun, Export: contract.ExportName(e.Name), ConfigURI: o.config}
+	t := wire.Trigger{Version: wire.Version, Action: wire.ActionRun, Export: contract.ExportName(e.Name), ConfigURI: o.config, Reanchor: o.reanchor}
 	if o.supersede {
 		t.OnConflict = "supersede"
 	}

@@ -300,7 +300,7 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 	if err != nil {
 		return err
 	}
-	if err := p.stillUncommitted(ctx); err != nil {
+	if err := p.mayMove(ctx); err != nil {
 		return err
 	}
 	repaired := make(map[contract.TaskID]bool)
@@ -329,11 +329,20 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 	return nil
 }
 
-// stillUncommitted looks once more for this run's success, before anything that
-// it may list is moved: a finalizer of an older generation can commit at any
-// time. In a repair the run has committed, and that is what is repaired.
-func (p *planner) stillUncommitted(ctx context.Context) error {
-	if p.trigger.Force {
+// mayMove looks at the fence and for this run's success once more, after the
+// prefix was listed and before anything in it is moved. A finalizer of an older
+// generation can commit at any time. And the document may have been lost and
+// made anew, at a generation that this planner's own leaves no trace of: what
+// was listed before the fence was read is not of its new owner (ADR-0004). In a
+// repair the run has committed, and that is what is repaired.
+func (p *planner) mayMove(ctx context.Context) error {
+	held, err := p.fence().Read(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !held.Owns(p.run.RunID, p.gen):
+		return &commit.FenceLostError{Export: p.name(), RunID: p.run.RunID, OwnerRunID: held.Doc.OwnerRunID, OwnerGen: held.Doc.Generation}
+	case p.trigger.Force:
 		return nil
 	}
 	m, _, err := commit.ReadSidecar(ctx, p.prefix(), p.run.RunID)

@@ -24,6 +24,9 @@ func (p *planner) start(ctx context.Context) (wire.TriggerResult, error) {
 	if p.trigger.ScheduledTime == nil && p.trigger.RunID == "" {
 		return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_NO_SCHEDULED_TIME", "export %q: the trigger has no scheduled_time, so a repeated delivery could not be told from a new run", p.export.Name)
 	}
+	if p.trigger.Reanchor && p.trigger.RunID == "" {
+		return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_NO_RUN_ID", "export %q: a trigger that asks to re-anchor names its run, so that no schedule asks for it again and again; nothing was started", p.export.Name)
+	}
 	if err := p.openRoot(ctx, p.export.Destination); err != nil {
 		return wire.TriggerResult{}, err
 	}
@@ -92,6 +95,11 @@ func (p *planner) takeAndPlan(ctx context.Context, fresh bool) (wire.TriggerResu
 	}
 	if pred := opened.Settled; pred != nil {
 		if err := p.settle(ctx, *pred); err != nil {
+			return wire.TriggerResult{}, err
+		}
+	}
+	for _, sealed := range opened.Sealed {
+		if err := p.settle(ctx, sealed); err != nil {
 			return wire.TriggerResult{}, err
 		}
 	}
@@ -323,6 +331,7 @@ func (p *planner) acquire(ctx context.Context, draft *draft, fresh bool) (commit
 		Tombstone: func(sealed contract.Predecessor) contract.Manifest {
 			return p.tombstone(sealed.RunID)
 		},
+		Reanchor: p.trigger.Reanchor,
 	}
 	return a.Acquire(ctx, fresh)
 }

@@ -33,6 +33,10 @@ type Acquisition struct {
 	// Tombstone fills in what a sealed run's manifest says of source and
 	// destination.
 	Tombstone func(sealed contract.Predecessor) contract.Manifest
+	// Reanchor makes a new document when the export's is gone or cannot be
+	// read, from what its runs have left (ADR-0004). Without it, such an export
+	// is refused.
+	Reanchor bool
 }
 
 // Opened is an open fence and what was done on the way.
@@ -43,6 +47,9 @@ type Opened struct {
 	Settled *contract.Predecessor
 	// RolledForward is true when that predecessor had committed.
 	RolledForward bool
+	// Sealed are the runs that were sealed, some of them perhaps before, when
+	// the document was made anew: their finalizers have to settle them.
+	Sealed []contract.Predecessor
 }
 
 // Generation of the fence.
@@ -65,10 +72,16 @@ func (a Acquisition) Acquire(ctx context.Context, fresh bool) (Opened, error) {
 		if decided := a.checkOwnSidecar(ctx); decided != nil {
 			return Opened{}, decided
 		}
-		if err != nil {
-			return Opened{}, err
+		if err == nil {
+			err = a.checkDocument(ctx, held)
 		}
-		switch err := a.checkDocument(ctx, held); {
+		if a.Reanchor && lostDocument(err) {
+			var anew Opened
+			if anew, err = a.reanchor(ctx); err == nil {
+				return a.opened(ctx, anew)
+			}
+		}
+		switch {
 		case errors.Is(err, destination.ErrMoved):
 			continue
 		case err != nil:
@@ -125,7 +138,13 @@ func (a Acquisition) checkDocument(ctx context.Context, held Held) error {
 			return err
 		}
 	}
-	if p, q := held.Doc.Position, a.Position; p != nil && (q == nil || p.Kind != q.Kind || p.Column != q.Column || p.Type != q.Type) {
+	return a.checkPosition(held.Doc.Position)
+}
+
+// checkPosition refuses a stored position that the config's mode cannot go on
+// from.
+func (a Acquisition) checkPosition(stored *contract.Position) error {
+	if p, q := stored, a.Position; p != nil && (q == nil || p.Kind != q.Kind || p.Column != q.Column || p.Type != q.Type) {
 		return fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED",
 			"export %q: the stored cursor is %s on column %q (%s), the config asks for another; nothing was started. Use another export name, or put the cursor column back", a.Fence.Export, p.Kind, p.Column, p.Type)
 	}

@@ -63,6 +63,22 @@ func RecordKey(export ExportName, run RunID, g Generation) string {
 	return path.Join(RunDir(export, run), fmt.Sprintf("record-g%06d.json", g))
 }
 
+var recordName = regexp.MustCompile(`^record-g(\d{6,})\.json$`)
+
+// RecordGeneration reads the generation from the name of a run record, 0 from
+// any other name.
+func RecordGeneration(name string) Generation {
+	m := recordName.FindStringSubmatch(name)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return Generation(n)
+}
+
 // SummaryKey returns the key of a run's report with the given extension
 // ("json", "md" or "html").
 func SummaryKey(export ExportName, run RunID, ext string) string {

@@ -109,6 +109,10 @@ type Trigger struct {
 	TriggerID string         `json:"trigger_id,omitempty"`
 	RunID     contract.RunID `json:"run_id,omitempty"`
 	Force     bool           `json:"force,omitempty"`
+	// Reanchor makes a new fence document when the export's is gone or cannot
+	// be read. Only a trigger that names its run may ask for it: a schedule
+	// must not carry it for ever.
+	Reanchor bool `json:"reanchor,omitempty"`
 	// OnConflict is "reject" (default) or "supersede".
 	OnConflict string            `json:"on_conflict,omitempty"`
 	Params     map[string]string `json:"params,omitempty"`
