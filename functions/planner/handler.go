@@ -53,6 +53,9 @@ type Settings struct {
 	// PlannerTimeout is how long planning may take before the sweep does it
 	// again; RunLease how long a run counts as live without a sign of life.
 	PlannerTimeout, RunLease time.Duration
+	// Heartbeat is how often a planner at work extends its lease by
+	// PlannerTimeout; 0 is never, for a planner whose life is limited anyway.
+	Heartbeat time.Duration
 	// RunTTL fails a run that has neither finished nor failed for so long since
 	// it was created or last resumed.
 	RunTTL time.Duration

@@ -39,6 +39,7 @@ func (p *planner) start(ctx context.Context) (wire.TriggerResult, error) {
 
 // continueRun is everything after the run's item exists.
 func (p *planner) continueRun(ctx context.Context, fresh bool) (wire.TriggerResult, error) {
+	defer p.stayAlive(ctx)()
 	result, err := p.takeAndPlan(ctx, fresh)
 	return p.conclude(ctx, result, err)
 }

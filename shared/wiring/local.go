@@ -252,6 +252,7 @@ func (e *execution) planner() planner.Deps {
 	// This process renews its runs at every sweep, so a killed one is soon known
 	// to be dead and can be resumed elsewhere.
 	s.RunLease = e.Lease + 2*e.Sweep
+	s.PlannerTimeout, s.Heartbeat = s.RunLease, e.Heartbeat
 	return planner.Deps{
 		Configs: parsedConfig{e.Config}, Destinations: e.Destinations, State: e.state, Queue: e.sends, Sources: e.sources(), Formats: e.Formats,
 		Notifier: e.Notifier, Clock: e.Clock, IDs: e.IDs, Log: e.Log, Settings: s,
