@@ -74,7 +74,14 @@ func (h *handler) handle(ctx context.Context) (wire.Outcome, error) {
 		return wire.Done("run %s is %s: nothing to extract", ref.RunID, run.Status), nil
 	}
 	h.run = run
-	if err := h.open(ctx); err != nil {
+	err = h.open(ctx)
+	switch {
+	case errors.Is(err, commit.ErrPlanMissing): // no attempt can do without it: the finalizer fails the run
+		if sendErr := h.dispatcher().SendFinalize(ctx, ref); sendErr != nil {
+			return retry(sendErr), errors.Join(err, sendErr)
+		}
+		return wire.Done("run %s has lost its plan", ref.RunID), err
+	case err != nil:
 		return retry(err), err
 	}
 	lease := runstate.Lease{Run: ref.RunID, Task: h.task.Task, Token: h.IDs.NewID()}
@@ -95,7 +102,7 @@ func (h *handler) open(ctx context.Context) error {
 	}
 	plan, fp, err := commit.LoadPlan(ctx, root, ref.Export, ref.RunID)
 	if err != nil {
-		return err
+		return commit.StartedWith(h.run, err)
 	}
 	if ref.PlanFingerprint != fp || h.run.PlanFingerprint != "" && h.run.PlanFingerprint != fp {
 		return fault.New(fault.Refused, "LAPSTRAKE_RUN_PLAN_MISMATCH", "run %s: the message, the table and plan.json name different plans; nothing was read", ref.RunID)

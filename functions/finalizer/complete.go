@@ -20,7 +20,11 @@ import (
 // part is there. A non-nil outcome ends this call; whoever completes the last
 // task, or the sweep, calls again (I6).
 func (f *finalizer) complete(ctx context.Context) (*wire.Outcome, error) {
-	if err := f.loadPlan(ctx); err != nil {
+	err := f.loadPlan(ctx)
+	switch {
+	case errors.Is(err, commit.ErrPlanMissing) && f.run.Status == runstate.RunRunning:
+		return f.fail(ctx, dispatch.Failure(err))
+	case err != nil:
 		return nil, err
 	}
 	chunks, err := dispatch.AllChunks(ctx, f.State, f.run)
@@ -164,7 +168,7 @@ func (f *finalizer) loadPlan(ctx context.Context) error {
 	}
 	plan, fp, err := commit.LoadPlan(ctx, f.root, f.run.Export, f.run.RunID)
 	if err != nil {
-		return err
+		return commit.StartedWith(f.run, err)
 	}
 	if f.run.PlanFingerprint != "" && f.run.PlanFingerprint != fp {
 		return fault.New(fault.Refused, "LAPSTRAKE_RUN_PLAN_MISMATCH", "run %s: plan.json is not the plan that the run was started with; nothing was published", f.run.RunID)

@@ -35,18 +35,17 @@ func (p *planner) repair(ctx context.Context, sidecar contract.Manifest, body []
 	if len(damaged) == 0 && !unfinished {
 		return p.republish(ctx)
 	}
-	plan, fp, planned, err := p.storedPlan(ctx)
+	plan, fp, err := commit.LoadPlan(ctx, p.root, p.name(), p.run.RunID)
 	switch {
 	case err != nil:
-		return wire.TriggerResult{}, err
-	case !planned:
-		return wire.TriggerResult{}, commit.PlanMissing(p.name(), p.run.RunID)
+		return wire.TriggerResult{}, commit.StartedWith(p.run, err)
 	case plan.Window != nil && len(damaged) > 0:
 		return wire.TriggerResult{}, noRepairWithCursor(p.name(), plan, damaged)
 	}
 	if answer, err := p.claimResume(ctx); err != nil || answer != nil {
 		return orZero(answer), err
 	}
+	defer p.stayAlive(ctx)()
 	result, err := p.repairClaimed(ctx, plan, fp, body)
 	return p.conclude(ctx, result, err)
 }

@@ -67,6 +67,7 @@ func (p *planner) resume(ctx context.Context) (wire.TriggerResult, error) {
 		// started, under whatever fence it has.
 		return p.continueRun(ctx, false)
 	}
+	defer p.stayAlive(ctx)()
 	result, err := p.resumeClaimed(ctx)
 	return p.conclude(ctx, result, err)
 }
@@ -209,15 +210,10 @@ func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error)
 // one that is gone.
 func (p *planner) storedPlan(ctx context.Context) (plan chunkplan.Plan, fp contract.Fingerprint, planned bool, err error) {
 	plan, fp, err = commit.LoadPlan(ctx, p.root, p.name(), p.run.RunID)
-	switch {
-	case err == nil:
-		return plan, fp, true, nil
-	case !errors.Is(err, destination.ErrNotFound):
-		return plan, fp, false, err
-	case p.run.PlanFingerprint != "":
-		return plan, fp, false, commit.PlanMissing(p.name(), p.run.RunID)
+	if errors.Is(commit.StartedWith(p.run, err), destination.ErrNotFound) {
+		return plan, fp, false, nil
 	}
-	return plan, fp, false, nil
+	return plan, fp, err == nil, commit.StartedWith(p.run, err)
 }
 
 // recordGeneration is T17b.

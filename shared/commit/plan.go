@@ -9,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/runstate"
 )
 
 // StorePlan writes a run's plan unless it has one, and returns the one that
@@ -40,11 +41,19 @@ func LoadPlan(ctx context.Context, root destination.Store, export contract.Expor
 	return decodePlan(body, export, run)
 }
 
-// PlanMissing is the failure of a run whose plan was there and is gone. No
-// attempt brings it back, and without it nobody knows what the run's tasks were.
-func PlanMissing(export contract.ExportName, run contract.RunID) error {
-	return fault.New(fault.Permanent, "LAPSTRAKE_RUN_PLAN_MISSING",
-		"export %q: %s of run %s is gone, though the run was started with it; nothing more of the run is read or published. Restore the object and resume the run, or run the export again, which loses nothing", export, contract.PlanKey(export, run), run)
+// ErrPlanMissing is in the chain of the failure of a run that was started and
+// whose plan is gone.
+var ErrPlanMissing = errors.New("the plan that the run was started with is gone")
+
+// StartedWith turns err, from loading the plan of a run, into ErrPlanMissing if
+// the plan is not there though the run was started with it. No attempt brings it
+// back, and without it nobody knows what the run's tasks were.
+func StartedWith(run runstate.Run, err error) error {
+	if !errors.Is(err, destination.ErrNotFound) || run.PlanFingerprint == "" {
+		return err
+	}
+	return fault.Wrap(ErrPlanMissing, fault.Permanent, "LAPSTRAKE_RUN_PLAN_MISSING",
+		"export %q: %s of run %s is not there; nothing more of the run is read or published. Restore the object and resume the run, or run the export again, which loses nothing", run.Export, contract.PlanKey(run.Export, run.RunID), run.RunID)
 }
 
 // HasPlan reports whether a run has a plan.
