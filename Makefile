@@ -46,6 +46,10 @@ crash-tax: ## what is read again when workers are killed, in bytes
 simulate: ## the protocol under SEEDS=n random schedules and faults, from seed FIRST=n on
 	go test ./functions/simulation/schedule -count=1 -timeout 0 -v -run '^TestSimulation$$' -args -seeds $(SEEDS) -first-seed $(FIRST)
 
+.PHONY: explore
+explore: ## every interleaving of the protocol's models, the large ones too
+	LAPSTRAKE_EXPLORE=all go test -count=1 -timeout 0 -v -run '^TestModels$$' ./functions/simulation/model
+
 .PHONY: demo
 demo: ## extract a real table, kill it half way, resume, verify
 	tools/demo.sh

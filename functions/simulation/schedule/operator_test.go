@@ -1,0 +1,99 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
+)
+
+// mutate changes the rows of the source.
+func (s *simulation) mutate(d decision) bool {
+	at := s.source.find(int64(d.n))
+	switch {
+	case (d.act == insertRow) == (at >= 0):
+		return false
+	case d.act == insertRow:
+		s.source.insert(int64(d.n), false)
+	case d.act == deleteRow:
+		s.source.remove(at)
+	default:
+		s.source.remove(at)
+		s.source.insert(int64(d.n), false)
+	}
+	return true
+}
+
+// operate does what an operator should not.
+func (s *simulation) operate(d decision) bool {
+	switch d.act {
+	case loseTable:
+		s.tableLosses++
+		s.table.DropAll()
+		s.check.tableLost()
+		return true
+	case loseCursor:
+		key := contract.CursorKey("orders")
+		body, _, err := s.bucket.Get(s.ctx, key, 1<<20)
+		if err != nil || s.lostCursor != nil {
+			return false
+		}
+		s.faults++
+		s.lostCursor = body
+		s.remove(key)
+		s.check.cursorLost()
+		return true
+	}
+	o, there := s.check.objects[d.what]
+	if !there || o.damaged {
+		return false
+	}
+	s.faults++
+	s.damages++
+	s.lostParts[d.what] = o
+	s.remove(d.what)
+	if d.act == overwritePart {
+		if _, err := s.bucket.Create(s.ctx, d.what, append(slices.Clone(o.body), "damaged"...), destination.Meta{}); err != nil {
+			panic(err)
+		}
+	}
+	o.damaged = true
+	s.check.objects[d.what] = o
+	return true
+}
+
+// remove deletes an object behind the back of everything: Move is the only
+// deletion that a store has, so it goes to where nobody looks.
+func (s *simulation) remove(key string) {
+	o, err := s.bucket.Head(s.ctx, key)
+	if err != nil {
+		return
+	}
+	s.faults++
+	if err := s.bucket.Move(s.ctx, key, fmt.Sprintf("elsewhere/%d/%s", s.faults, key), o.Version); err != nil {
+		panic(err)
+	}
+}
+
+// restore puts back what an operator took away: from a backup, where nothing
+// has taken its place.
+func (s *simulation) restore() {
+	if s.lostCursor != nil {
+		key := contract.CursorKey("orders")
+		if _, err := s.bucket.Create(s.ctx, key, s.lostCursor, destination.Meta{}); err == nil {
+			s.check.cursorRestored()
+		}
+		s.lostCursor = nil
+	}
+	for _, key := range sorted(s.lostParts) {
+		o := s.lostParts[key]
+		s.remove(key)
+		if _, err := s.bucket.Create(s.ctx, key, o.body, destination.Meta{Fingerprint: o.fingerprint, MD5: contract.MD5Base64(o.body), User: o.user}); err != nil {
+			panic(err)
+		}
+		o.damaged = false
+		s.check.objects[key] = o
+	}
+	clear(s.lostParts)
+}

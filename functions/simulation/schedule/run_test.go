@@ -1,0 +1,102 @@
+package schedule
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+var (
+	seeds     = flag.Int("seeds", 10_000, "how many seeds are tried; with -short, or under the race detector, 300 at most")
+	firstSeed = flag.Int("first-seed", 1, "the first of them")
+	oneSeed   = flag.Int("seed", 0, "try this seed alone, and print its trace")
+	keepGoing = flag.Bool("keep-going", false, "try every seed, and count what breaks")
+	brief     = flag.Bool("brief", false, "print one line a broken seed, and no trace")
+)
+
+// outcome is what came of one simulation.
+type outcome struct {
+	broken    error
+	decisions []decision // of the disorder
+	trace     []string
+	calls     int
+}
+
+// simulate runs one seed with the decisions of a chooser.
+func simulate(t *testing.T, seed int, c chooser, tracing bool) (out outcome) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSimulation(t.Context(), seed)
+		s.tracing = tracing
+		s.run(c)
+		out.decisions = s.decisions
+		s.end()
+		s.killAll()
+		out.broken, out.trace, out.calls = s.check.broken, s.trace, s.calls
+	})
+	return out
+}
+
+// Most of what is allocated is garbage at once: collecting it seldom is a third
+// of the time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	os.Exit(m.Run())
+}
+
+// TestSimulation runs every seed of a range. See the package comment.
+func TestSimulation(t *testing.T) {
+	first, n := *firstSeed, *seeds
+	if testing.Short() || underRace {
+		n = min(n, 300)
+	}
+	if *oneSeed != 0 {
+		first, n = *oneSeed, 1
+	}
+	l := newTally()
+	var next atomic.Int64
+	var stop atomic.Bool
+	t.Run("workers", func(t *testing.T) {
+		for w := range runtime.GOMAXPROCS(0) {
+			t.Run(fmt.Sprint(w), func(t *testing.T) {
+				t.Parallel()
+				for !stop.Load() {
+					seed := first + int(next.Add(1)) - 1
+					if seed >= first+n {
+						return
+					}
+					out := simulate(t, seed, newDisorder(seed), *oneSeed != 0)
+					l.add(seed, out)
+					if out.broken != nil && !*keepGoing {
+						stop.Store(true)
+					}
+					if out.broken == nil && *oneSeed != 0 {
+						t.Log("\n" + strings.Join(out.trace, "\n"))
+					}
+				}
+			})
+		}
+	})
+	l.report(t)
+}
+
+// The same seed makes the same calls, however the goroutines of the handlers
+// are scheduled.
+func TestSameSeedSameTrace(t *testing.T) {
+	for seed := 1; seed <= 40; seed++ {
+		first := simulate(t, seed, newDisorder(seed), true)
+		again := simulate(t, seed, newDisorder(seed), true)
+		if a, b := strings.Join(first.trace, "\n"), strings.Join(again.trace, "\n"); a != b || first.calls < 20 {
+			t.Fatalf("seed %d, %d calls:\n%s\n\nand then:\n%s", seed, first.calls, a, b)
+		}
+		replayed := simulate(t, seed, &replay{first.decisions}, true)
+		if a, b := strings.Join(first.trace, "\n"), strings.Join(replayed.trace, "\n"); a != b {
+			t.Fatalf("seed %d:\n%s\n\nits decisions again:\n%s", seed, a, b)
+		}
+	}
+}
