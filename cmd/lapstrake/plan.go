@@ -89,9 +89,9 @@ func keyNames(key []keyspace.Column) string {
 	if len(key) == 0 {
 		return "none: one task of all rows"
 	}
-	names := key[0].Name
+	names := key[0].Expression()
 	for _, k := range key[1:] {
-		names += ", " + k.Name
+		names += ", " + k.Expression()
 	}
 	return names
 }

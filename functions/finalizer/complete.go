@@ -40,6 +40,9 @@ func (f *finalizer) complete(ctx context.Context) (*wire.Outcome, error) {
 	if missing := incomplete(f.plan, chunks); missing != "" {
 		return done("run %s: %s", f.run.RunID, missing), nil
 	}
+	if err := (commit.Frozen{Plan: f.plan, Chunks: chunks}).CheckWindow(); err != nil && f.run.Status == runstate.RunRunning {
+		return f.fail(ctx, dispatch.Failure(err))
+	}
 	return f.partsThere(ctx)
 }
 

@@ -149,7 +149,7 @@ func (f *finalizer) freezeAndPublish(ctx context.Context, repair bool) (wire.Out
 		return wire.Outcome{}, err
 	}
 	p := commit.Publication{
-		Repair: repair, RecordKey: contract.RecordKey(f.run.Export, f.run.RunID, f.run.Gen), Record: record, Window: f.plan.Window,
+		Repair: repair, RecordKey: contract.RecordKey(f.run.Export, f.run.RunID, f.run.Gen), Record: record, Window: frozen.Window(),
 	}
 	manifest := frozen.Manifest(contract.RunRecordRef{Key: p.RecordKey, Fingerprint: contract.FingerprintOf(record)})
 	if manifest.RowCount != frozen.Rows() {

@@ -12,6 +12,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/partfile"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/wire"
@@ -24,6 +25,8 @@ const consistencyPerTask = "per_task"
 // draft is what is known of the source before the fence is taken: enough to
 // refuse an export that cannot work, not enough to plan its window.
 type draft struct {
+	export   exportconfig.Export
+	budget   chunkplan.Budget
 	source   source.Source
 	identity contract.SourceIdentity
 	table    source.Table
@@ -45,12 +48,12 @@ func preflight(ctx context.Context, sources source.Opener, formats map[string]pa
 	if err != nil {
 		return nil, fmt.Errorf("export %q: %w", export.Name, err)
 	}
-	d := &draft{source: src}
+	d := &draft{source: src, export: export, budget: chunkplan.Budget{Time: s.Budget}}
 	if err := d.look(ctx, formats, export); err != nil {
 		d.close(ctx)
 		return nil, fmt.Errorf("export %q: %w", export.Name, err)
 	}
-	if d.choice, err = chunkplan.Choose(export, factsOf(d.table), chunkplan.Budget{Time: s.Budget}); err != nil {
+	if d.choice, err = chunkplan.Choose(export, factsOf(d.table), d.budget); err != nil {
 		d.close(ctx)
 		return nil, err // it names the export
 	}
@@ -90,39 +93,60 @@ func factsOf(t source.Table) chunkplan.Facts {
 	return f
 }
 
-// tasks asks the source for what the choice needs and makes the ranges.
-func (d *draft) tasks(ctx context.Context, export exportconfig.Export) (plan chunkplan.Plan, err error) {
+// tasks asks the source for what the choice needs and makes the ranges of plan,
+// whose window is fixed.
+func (d *draft) tasks(ctx context.Context, plan *chunkplan.Plan) (err error) {
+	if plan.Window != nil && plan.Within == nil {
+		return nil // there is nothing to read
+	}
+	if plan.Within != nil {
+		rows, err := d.source.EstimateRows(ctx, d.table.Relation, *plan.Limits())
+		if err != nil {
+			return d.about(err)
+		}
+		if d.choice, err = d.choice.Sized(rows, d.budget); err != nil {
+			return err
+		}
+		plan.EstimatedRows, plan.EstimatedBytes = d.choice.EstimatedRows(), d.choice.EstimatedBytes()
+	}
 	var bounds chunkplan.Bounds
+	var points []keyspace.Key
 	switch d.choice.Cuts {
 	case chunkplan.IntegerBounds:
 		b, err := d.source.IntegerBounds(ctx, d.table.Relation, d.choice.Key[0])
 		if err != nil {
-			return plan, fmt.Errorf("export %q: %w", export.Name, err)
+			return d.about(err)
 		}
 		bounds = chunkplan.Bounds{Min: b.Min, Max: b.Max, Empty: b.Empty}
-		plan.Tasks, plan.Diagnostics, err = d.choice.Tasks(bounds, nil)
-		return plan, err
 	case chunkplan.SplitPoints:
-		points, err := d.source.SplitPoints(ctx, d.table.Relation, d.choice.Key, d.choice.Pieces)
-		if err != nil {
-			return plan, fmt.Errorf("export %q: %w", export.Name, err)
+		if points, err = d.source.SplitPoints(ctx, d.table.Relation, d.choice.Key, plan.Limits(), d.choice.Pieces); err != nil {
+			return d.about(err)
 		}
-		plan.Tasks, plan.Diagnostics, err = d.choice.Tasks(bounds, points)
-		return plan, err
 	}
-	plan.Tasks, plan.Diagnostics, err = d.choice.Tasks(bounds, nil)
-	return plan, err
+	ranges, warnings, err := d.choice.Tasks(bounds, points)
+	plan.Tasks, plan.Diagnostics = ranges, append(plan.Diagnostics, warnings...)
+	return err
+}
+
+// about names the export in an error of the source.
+func (d *draft) about(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("export %q: %w", d.export.Name, err)
 }
 
 // plan makes the plan, but for what only a run knows.
-func (d *draft) plan(ctx context.Context, cfg exportconfig.Source, export exportconfig.Export) (chunkplan.Plan, error) {
-	plan, err := d.tasks(ctx, export)
+func (d *draft) plan(ctx context.Context, cfg exportconfig.Source, since Since) (chunkplan.Plan, error) {
+	plan := chunkplan.Plan{PlanVersion: chunkplan.PlanVersion, Export: d.export, Source: cfg, EstimatedRows: d.table.Rows, EstimatedBytes: d.table.Bytes}
+	err := d.window(ctx, &plan, since)
+	if err == nil {
+		err = d.tasks(ctx, &plan)
+	}
 	if err != nil {
 		return plan, err
 	}
-	plan.PlanVersion = chunkplan.PlanVersion
-	plan.Export, plan.Source = export, cfg
-	plan.RunScoped = exportconfig.RunScoped(export.PrefixTemplate)
+	plan.RunScoped = exportconfig.RunScoped(d.export.PrefixTemplate)
 	plan.Engine = d.identity.Engine
 	plan.Schema, plan.Table, plan.Query = d.table.Relation.Schema, d.table.Relation.Name, d.table.Relation.Query
 	plan.SourceIdentity = d.identity
@@ -130,30 +154,29 @@ func (d *draft) plan(ctx context.Context, cfg exportconfig.Source, export export
 	plan.SchemaFingerprint = contract.SchemaFingerprint(plan.Columns)
 	plan.Strategy, plan.Key, plan.Unique, plan.Splittable = d.choice.Strategy, d.choice.Key, d.choice.Unique, d.choice.Splittable
 	plan.Consistency = consistencyPerTask
-	plan.EstimatedRows, plan.EstimatedBytes = d.table.Rows, d.table.Bytes
-	plan.Diagnostics = append(append(plan.Diagnostics, export.Diagnostics...), d.choice.Diagnostics...)
+	plan.Diagnostics = append(append(plan.Diagnostics, d.export.Diagnostics...), d.choice.Diagnostics...)
 	return plan, nil
 }
 
-// Preview returns the plan that a run of the export would have now, without
-// starting one: nothing is written anywhere.
-func Preview(ctx context.Context, sources source.Opener, formats map[string]partfile.Format, s Settings, cfg exportconfig.Source, export exportconfig.Export) (chunkplan.Plan, error) {
+// Preview returns the plan that a run of the export since would have now,
+// without starting one: nothing is written anywhere.
+func Preview(ctx context.Context, sources source.Opener, formats map[string]partfile.Format, s Settings, cfg exportconfig.Source, export exportconfig.Export, since Since) (chunkplan.Plan, error) {
 	d, err := preflight(ctx, sources, formats, s, cfg, export)
 	if err != nil {
 		return chunkplan.Plan{}, err
 	}
 	defer d.close(ctx)
-	return d.plan(ctx, cfg, export)
+	return d.plan(ctx, cfg, since)
 }
 
 // makePlan is P6 and P7: it plans the run and stores the plan, or returns the
 // one that a planner before it has stored. position is the cursor's, from the
 // open fence.
 func (p *planner) makePlan(ctx context.Context, d *draft, position *contract.Position) (chunkplan.Plan, contract.Fingerprint, error) {
-	if position != nil {
-		return chunkplan.Plan{}, "", fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED", "export %q has a stored cursor on column %q, mode %s has none; nothing was read", p.export.Name, position.Column, p.export.Mode)
+	if position != nil && !p.export.KeepsPosition() {
+		return chunkplan.Plan{}, "", commit.ShapeChanged(p.name(), *position, nil)
 	}
-	plan, err := d.plan(ctx, p.source, p.export)
+	plan, err := d.plan(ctx, p.source, Since{Position: position, Scheduled: p.scheduled()})
 	if err != nil {
 		return plan, "", err
 	}

@@ -327,6 +327,7 @@ func (p *planner) fence() commit.Fence {
 func (p *planner) acquire(ctx context.Context, draft *draft, fresh bool) (commit.Opened, error) {
 	a := commit.Acquisition{
 		Fence: p.fence(), Me: commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix}, SourceIdentity: draft.identity,
+		Position:   draft.cursor(),
 		MayTake:    p.mayTake,
 		CheckParts: runend.PartsThere,
 		Tombstone: func(sealed contract.Predecessor) contract.Manifest {

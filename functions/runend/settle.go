@@ -91,6 +91,9 @@ func (e Ender) Succeed(ctx context.Context, run runstate.Run, manifest []byte) (
 			return Settled{}, err
 		}
 		s.Outcome = runstate.RunOutcome{ManifestFingerprint: contract.FingerprintOf(manifest), Rows: m.RowCount, Parts: m.PartCount}
+		if x := m.Source.Extraction; x != nil && x.CursorColumn != "" {
+			s.Outcome.Extraction = x
+		}
 		for _, part := range m.Parts {
 			s.Outcome.Bytes += part.SizeBytes
 		}

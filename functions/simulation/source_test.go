@@ -27,13 +27,18 @@ type database struct {
 	system string
 	// fail, if set, is asked before every read.
 	fail func(r keyspace.Range) error
+	// changes, if set, is what is read instead: a table with a cursor.
+	changes *changes
 }
 
 var _ source.Source = (*session)(nil)
 
 // Open implements [source.Opener].
 func (d *database) Open(context.Context, exportconfig.Source) (source.Source, error) {
-	return &session{d}, nil
+	if d.changes != nil {
+		return &changesSession{database: d, changes: d.changes}, nil
+	}
+	return &session{database: d}, nil
 }
 
 func (d *database) extent() (int64, int) {
@@ -42,7 +47,10 @@ func (d *database) extent() (int64, int) {
 	return d.rows, d.nulls
 }
 
-type session struct{ *database }
+type session struct {
+	*database
+	source.Source // windows, which this table has none of
+}
 
 var idColumn = rowtype.Column{Name: "id", Type: rowtype.Type{Kind: rowtype.Int64}, Native: "bigint", Fidelity: "exact"}
 
@@ -69,7 +77,7 @@ func (s *session) IntegerBounds(context.Context, source.Relation, keyspace.Colum
 	return source.IntegerBounds{Min: 1, Max: rows, Empty: rows == 0, HasNull: nulls > 0}, nil
 }
 
-func (s *session) SplitPoints(_ context.Context, _ source.Relation, _ []keyspace.Column, pieces int) (cuts []keyspace.Key, err error) {
+func (s *session) SplitPoints(_ context.Context, _ source.Relation, _ []keyspace.Column, _ *keyspace.Window, pieces int) (cuts []keyspace.Key, err error) {
 	rows, _ := s.extent()
 	for i := int64(1); i < int64(pieces); i++ {
 		cuts = append(cuts, keyspace.Key{strconv.FormatInt(i*rows/int64(pieces), 10)})
@@ -145,6 +153,8 @@ func (r *reader) Next(ctx context.Context) (*rowbatch.Batch, error) {
 func (r *reader) Cut() (int, keyspace.Key) {
 	return r.batch.Rows, keyspace.Key{strconv.FormatInt(r.at, 10)}
 }
+
+func (r *reader) Edge(int) source.Edge { return source.Edge{} }
 
 func (r *reader) Position() string { return fmt.Sprintf("rows/%d", r.to) }
 

@@ -23,7 +23,7 @@ func (c *Choice) diagnose() {
 	c.warn("CONSISTENCY_PER_TASK", "every task sees a snapshot of its own: a row whose %s changes during the run can be missed or doubled; a row that keeps it comes once", c.keyNames())
 	first := c.Key[0].Name
 	r, known := c.facts.Correlation[first]
-	if known && math.Abs(r) < lowCorrelation && c.facts.Rows >= manyRows {
+	if known && c.Cursor == nil && math.Abs(r) < lowCorrelation && c.facts.Rows >= manyRows {
 		c.warn("KEY_ORDER_REREADS_HEAP", "the order of %s is not that of the rows on disk (correlation %.2f): tasks read the same pages again and again; mode: full, or a key that grows with time, reads each page once", first, r)
 	}
 	if c.facts.Rows <= 0 && c.facts.Bytes <= 0 && c.export.ChunkCount == 0 {
@@ -34,7 +34,7 @@ func (c *Choice) diagnose() {
 func (c *Choice) keyNames() string {
 	var names []string
 	for _, k := range c.Key {
-		names = append(names, k.Name)
+		names = append(names, k.Expression())
 	}
 	return strings.Join(names, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
@@ -45,7 +46,7 @@ type Plan struct {
 
 	Columns           []rowtype.Column     `json:"columns"`
 	SchemaFingerprint contract.Fingerprint `json:"schema_fingerprint"`
-	// Strategy is "full", "chunked" or "keyset", as in source.extraction.
+	// Strategy is as in source.extraction.
 	Strategy string            `json:"strategy"`
 	Key      []keyspace.Column `json:"key,omitempty"`
 	// Unique is true when no two rows have the same key. Splittable is true
@@ -56,10 +57,18 @@ type Plan struct {
 	// Consistency is the label of architecture §4.2, "per_task".
 	Consistency string `json:"consistency"`
 
-	// Window is what a mode with a cursor covers; null in others.
+	// Window is how far a mode that keeps a position takes it; null in others.
+	// The keys delivered at its end are added when the run is finalized.
 	Window *contract.PositionWindow `json:"window,omitempty"`
+	// Within limits the rows of every task; null in modes without a window, and
+	// when a run has nothing to read. The keys it leaves out are in Window: see
+	// Limits.
+	Within *keyspace.Window `json:"within,omitempty"`
+	// NullRows counts the rows without a cursor, which are in no window.
+	NullRows int64 `json:"null_rows,omitempty"`
 
-	// Tasks has one range for each planned task, by index.
+	// Tasks has one range for each planned task, by index. There is none when a
+	// window has nothing to read.
 	Tasks []keyspace.Range `json:"tasks"`
 
 	EstimatedRows  int64                     `json:"estimated_rows"`
@@ -100,4 +109,27 @@ func (p Plan) Naming(g contract.Generation) contract.PartNaming {
 		Plain:      g == p.FirstGeneration && (p.RunScoped || g == 1),
 		Ext:        p.Export.Format,
 	}
+}
+
+// Limits returns Within as tasks read it, with the keys that the run before has
+// delivered at its lower bound. A position whose keys are of other columns does
+// not tell the rows there apart: they come again.
+func (p Plan) Limits() *keyspace.Window {
+	if p.Within == nil || p.Window == nil || p.Window.From == nil || !p.SameKey(p.Window.From.KeyColumns) {
+		return p.Within
+	}
+	w := *p.Within
+	for _, key := range p.Window.From.DeliveredKeys {
+		w.Except = append(w.Except, key)
+	}
+	return &w
+}
+
+// SameKey reports whether the rows of one cursor value are told apart by
+// exactly these columns.
+func (p Plan) SameKey(columns []string) bool {
+	if p.Within == nil {
+		return false
+	}
+	return slices.EqualFunc(p.Within.Key, columns, func(k keyspace.Column, name string) bool { return k.Name == name })
 }

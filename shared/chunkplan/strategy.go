@@ -60,6 +60,11 @@ type Choice struct {
 	Key []keyspace.Column
 	// Unique is true when no two rows have the same key.
 	Unique bool
+	// Cursor is what a window is of, nil in modes without one. Identity are the
+	// columns of the unique key that tells the rows of one cursor value apart;
+	// empty if there is none.
+	Cursor   *keyspace.Column
+	Identity []keyspace.Column
 	// Splittable is true when a task may hand the rest of its range on; then
 	// rows are read in key order.
 	Splittable bool
@@ -89,9 +94,13 @@ func Choose(e exportconfig.Export, f Facts, b Budget) (Choice, error) {
 	if c.Pieces > MaxTasks {
 		return Choice{}, fault.New(fault.Permanent, CodeTooManyTasks, "export %q: chunks of this size would be %d tasks (%s), at most %d are allowed; nothing was read. Use a larger chunk_size, or chunk_count", e.Name, c.Pieces, c.estimate(), MaxTasks)
 	}
-	c.Splittable = len(c.Key) > 0 && b.limited()
-	if err := b.check(&c); err != nil {
-		return Choice{}, err
+	// Without a unique key the end of a group of equal values has to be seen in
+	// the rows, which hold no value of a cursor of two columns.
+	c.Splittable = len(c.Key) > 0 && b.limited() && (c.Unique || c.Cursor == nil || c.Cursor.Fallback == "")
+	if c.Cursor == nil { // the size of a window is not known yet
+		if err := b.check(&c); err != nil {
+			return Choice{}, err
+		}
 	}
 	if c.Strategy == Full && !c.Splittable {
 		c.Key, c.Unique = nil, false // one task of all rows, in no order
@@ -107,6 +116,10 @@ func (c *Choice) choose() error {
 			c.Key, c.Unique = c.facts.Keys[0].Columns, true
 		}
 		return nil
+	case c.export.Mode == exportconfig.Incremental:
+		return c.byCursor()
+	case c.export.Mode == exportconfig.TimeWindow:
+		return c.byTime()
 	case c.export.Mode != Chunked:
 		return fault.New(fault.Usage, "LAPSTRAKE_PLAN_MODE", "export %q: mode %s is not supported by this version", c.export.Name, c.export.Mode)
 	case c.export.ChunkByKey != "":
@@ -144,6 +157,9 @@ func (c *Choice) byKey() error {
 		return fault.New(fault.Usage, "LAPSTRAKE_PLAN_KEY_NOT_UNIQUE", "export %q: chunk_by_key %s: no unique key without NULLs starts with this column, so rows could be skipped or repeated; nothing was read. Usable: %s", e.Name, column.Name, c.usable())
 	}
 	c.keyset(*chosen)
+	if e.KeysetIncremental {
+		return c.continuing(*chosen)
+	}
 	return nil
 }
 

@@ -171,8 +171,8 @@ func TestChooseRefuses(t *testing.T) {
 			"LAPSTRAKE_PLAN_KEY_NOT_UNIQUE", "Usable: none"},
 		{"more pages than tasks", exportconfig.Export{Mode: Chunked, ChunkByKey: "guid", ChunkSize: 1}, facts([]UniqueKey{primary(guid)}), Budget{},
 			CodeTooManyTasks, "1000000 tasks"},
-		{"a mode that is not planned", exportconfig.Export{Mode: "incremental"}, facts(nil, code), Budget{},
-			"LAPSTRAKE_PLAN_MODE", "incremental"},
+		{"a mode that is not planned", exportconfig.Export{Mode: "cdc"}, facts(nil, code), Budget{},
+			"LAPSTRAKE_PLAN_MODE", "cdc"},
 		{"one task that cannot end in time", exportconfig.Export{Mode: Full}, facts(nil, code), Budget{Time: time.Minute},
 			"LAPSTRAKE_PLAN_TASK_EXCEEDS_BUDGET", "expected to take 51s"},
 	} {

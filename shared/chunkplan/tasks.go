@@ -36,7 +36,7 @@ func (c Choice) Tasks(bounds Bounds, points []keyspace.Key) ([]keyspace.Range, [
 	if err := keyspace.Tiles(keyspace.Range{}, ranges); err != nil {
 		return nil, nil, fault.Wrap(err, fault.Bug, "LAPSTRAKE_INTERNAL_PLAN_NOT_TILED", "export %q: the planned ranges do not hold every key once; nothing was read", c.export.Name)
 	}
-	if c.nullable() {
+	if c.nullable() && c.Cursor == nil { // a row with a NULL cursor is in no window
 		ranges = append(ranges, keyspace.Range{Null: true})
 	}
 	return ranges, warnings, nil

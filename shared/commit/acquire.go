@@ -144,9 +144,8 @@ func (a Acquisition) checkDocument(ctx context.Context, held Held) error {
 // checkPosition refuses a stored position that the config's mode cannot go on
 // from.
 func (a Acquisition) checkPosition(stored *contract.Position) error {
-	if p, q := stored, a.Position; p != nil && (q == nil || p.Kind != q.Kind || p.Column != q.Column || p.Type != q.Type) {
-		return fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED",
-			"export %q: the stored cursor is %s on column %q (%s), the config asks for another; nothing was started. Use another export name, or put the cursor column back", a.Fence.Export, p.Kind, p.Column, p.Type)
+	if p, q := stored, a.Position; p != nil && (q == nil || !p.SameCursor(*q)) {
+		return ShapeChanged(a.Fence.Export, *p, q)
 	}
 	return nil
 }

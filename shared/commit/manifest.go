@@ -11,6 +11,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 )
 
@@ -53,15 +54,12 @@ func (f Frozen) Manifest(record contract.RunRecordRef) contract.Manifest {
 	m.StartedAt = contract.NewTime(f.StartedAt)
 	m.FinishedAt = contract.NewTime(f.FrozenAt)
 	m.SchemaFingerprint = f.Plan.SchemaFingerprint
-	m.Source.Extraction = &contract.Extraction{Strategy: f.Plan.Strategy, Consistency: f.Plan.Consistency}
-	for _, k := range f.Plan.Key {
-		m.Source.Extraction.Key = append(m.Source.Extraction.Key, k.Name)
-	}
+	m.Source.Extraction = f.extraction()
 	m.Destination.URI = joinURI(f.Plan.Export.Destination.URI, f.Plan.Prefix)
 	m.Generation = f.Generation
 	m.Control = controlPath(f.Plan.Prefix)
 	m.RunRecord = &record
-	m.Position = f.Plan.Window
+	m.Position = f.Window()
 	for _, c := range f.live() {
 		for _, p := range c.Parts {
 			m.Parts = append(m.Parts, contract.Part{
@@ -92,7 +90,11 @@ type runRecord struct {
 	Export        contract.ExportName   `json:"export"`
 	Generation    contract.Generation   `json:"generation"`
 	Plan          contract.RunRecordRef `json:"plan"`
-	Tasks         []taskRecord          `json:"tasks"`
+	// Window is what the run covered, in modes with a position; Within what its
+	// tasks were limited to.
+	Window *contract.PositionWindow `json:"window,omitempty"`
+	Within *keyspace.Window         `json:"within,omitempty"`
+	Tasks  []taskRecord             `json:"tasks"`
 }
 
 type taskRecord struct {
@@ -104,6 +106,10 @@ type taskRecord struct {
 	Rows         int64           `json:"rows"`
 	Parts        []string        `json:"parts"`
 	ReadPosition string          `json:"read_position,omitempty"`
+	// EndKeys and RepeatedRows are of modes with a position: how many rows the
+	// task delivered at the end of the window, and at its start.
+	EndKeys      int   `json:"end_keys,omitempty"`
+	RepeatedRows int64 `json:"repeated_rows,omitempty"`
 }
 
 // Record returns the run record: a pure function of plan and table, so two
@@ -112,7 +118,8 @@ func (f Frozen) Record(planFingerprint contract.Fingerprint) ([]byte, error) {
 	export := contract.ExportName(f.Plan.Export.Name)
 	r := runRecord{
 		RecordVersion: 1, RunID: f.Plan.RunID, Export: export, Generation: f.Generation,
-		Plan: contract.RunRecordRef{Key: contract.PlanKey(export, f.Plan.RunID), Fingerprint: planFingerprint},
+		Plan:   contract.RunRecordRef{Key: contract.PlanKey(export, f.Plan.RunID), Fingerprint: planFingerprint},
+		Window: f.Window(), Within: f.Plan.Within,
 	}
 	chunks := append([]runstate.Chunk(nil), f.Chunks...)
 	sort.SliceStable(chunks, func(i, j int) bool { return chunks[i].ID < chunks[j].ID })
@@ -121,7 +128,7 @@ func (f Frozen) Record(planFingerprint contract.Fingerprint) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := taskRecord{Task: c.ID, Range: rng, SplitOf: c.SplitOf, RepairOf: c.RepairOf, SupersededBy: c.SupersededBy, Rows: c.Rows, Parts: []string{}, ReadPosition: c.ReadPosition}
+		t := taskRecord{Task: c.ID, Range: rng, SplitOf: c.SplitOf, RepairOf: c.RepairOf, SupersededBy: c.SupersededBy, Rows: c.Rows, Parts: []string{}, ReadPosition: c.ReadPosition, EndKeys: len(c.HiKeys), RepeatedRows: c.Repeated}
 		for _, p := range c.Parts {
 			t.Parts = append(t.Parts, p.Path)
 		}

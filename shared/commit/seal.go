@@ -95,7 +95,7 @@ func advanceOver(doc *contract.CursorDocument, pred contract.Predecessor, sideca
 		return
 	}
 	w := m.Position
-	if !doc.Position.Equal(w.From) || doc.Position != nil && (doc.Position.Kind != w.Kind || doc.Position.Column != w.Column) {
+	if !doc.Position.Equal(w.From) || doc.Position != nil && !doc.Position.SameCursor(*w.To) {
 		return
 	}
 	doc.PreviousPosition = doc.Position

@@ -91,8 +91,12 @@ const (
 	PositionKeyset      = "keyset"
 )
 
-// MaxDeliveredKeys bounds the delivered keys of a position.
-const MaxDeliveredKeys = 10_000
+// Bounds of the delivered keys of a position: how many there are, and what they
+// take together.
+const (
+	MaxDeliveredKeys     = 10_000
+	MaxDeliveredKeyBytes = 1 << 20
+)
 
 // SameCursor reports whether two positions are of one cursor, so that the value
 // of one means something to the other.

@@ -81,8 +81,8 @@ type Source struct {
 	Extraction *Extraction `json:"extraction,omitempty"`
 }
 
-// Extraction says how it was read. Consistency, Key and the fields after it
-// are ours.
+// Extraction says how it was read. Consistency and the fields after it are
+// ours.
 type Extraction struct {
 	Strategy       string `json:"strategy"`
 	CursorColumn   string `json:"cursor_column,omitempty"`
@@ -96,6 +96,16 @@ type Extraction struct {
 	Consistency string `json:"consistency,omitempty"`
 	// Key lists the columns that the chunks were cut on.
 	Key []string `json:"key,omitempty"`
+	// CursorFallback is the column that counts where CursorColumn is NULL.
+	CursorFallback string `json:"cursor_fallback_column,omitempty"`
+	// CursorHighExcluded is true when rows at cursor_high are not in the run.
+	CursorHighExcluded bool `json:"cursor_high_excluded,omitempty"`
+	// NullRows counts the rows that are in no window, because their cursor was
+	// NULL when the run was planned.
+	NullRows int64 `json:"null_rows,omitempty"`
+	// RepeatedRows counts rows at cursor_low that an earlier run may have
+	// delivered: without a key, nothing tells them from those that came later.
+	RepeatedRows int64 `json:"repeated_rows,omitempty"`
 }
 
 // Destination says where the prefix was when the run was written. Parts are

@@ -85,8 +85,8 @@ type Export struct {
 	Table string `json:"table,omitempty"`
 	Query string `json:"query,omitempty"`
 
-	// Mode is "full" or "chunked"; a chunked export with ChunkByKey is a keyset
-	// export, as upstream.
+	// Mode is "full", "chunked", "incremental" or "time_window"; a chunked
+	// export with ChunkByKey is a keyset export, as upstream.
 	Mode        string `json:"mode"`
 	ChunkColumn string `json:"chunk_column,omitempty"`
 	ChunkByKey  string `json:"chunk_by_key,omitempty"`
@@ -96,6 +96,20 @@ type Export struct {
 	ChunkSize  int64 `json:"chunk_size,omitempty"`
 	ChunkBytes int64 `json:"chunk_bytes,omitempty"`
 	ChunkCount int   `json:"chunk_count,omitempty"`
+	// CursorColumn is the cursor of an incremental export, and CursorFallback
+	// the column whose value counts where it is NULL; "" is none. Settle is nil
+	// when nothing is held back.
+	CursorColumn   string  `json:"cursor_column,omitempty"`
+	CursorFallback string  `json:"cursor_fallback_column,omitempty"`
+	Settle         *Settle `json:"settle,omitempty"`
+	// KeysetIncremental makes a keyset export continue behind its last key.
+	KeysetIncremental bool `json:"keyset_incremental,omitempty"`
+	// TimeColumn is what a time_window export chooses rows by, the last
+	// DaysWindow days and the day of the run so far. TimeColumnType is
+	// "timestamp" or "unix".
+	TimeColumn     string `json:"time_column,omitempty"`
+	TimeColumnType string `json:"time_column_type,omitempty"`
+	DaysWindow     int    `json:"days_window,omitempty"`
 	// ChunkMaxAttempts is at least 1.
 	ChunkMaxAttempts int `json:"chunk_max_attempts"`
 	// Parallel is the number of workers of the embedded runtime.

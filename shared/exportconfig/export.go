@@ -24,6 +24,7 @@ func (r *reader) export(m, source *mapping, own ownKeys) Export {
 	r.relation(m, &e)
 	r.tune(m, source, &e)
 	r.chunks(m, &e)
+	r.window(m, &e)
 	r.output(m, &e)
 	r.parquet(m.block("parquet"), m, &e)
 	r.columns(m, &e)

@@ -1,8 +1,6 @@
 package exportconfig
 
 const (
-	needsCursor  = "no position is kept between runs; use `mode: full` or `mode: chunked`"
-	needsWindow  = "put the condition on the time into `query`"
 	needsCDC     = "changes are not captured; use `mode: full` or `mode: chunked`"
 	noPartitions = "no folders by value are written; `{date}` in the destination gives a folder for the day of the run"
 	noGates      = "publishing without the gates would be another answer"
@@ -16,8 +14,7 @@ var exportKeys = []key{
 	{name: "query_file", doc: "file with the query, below the folder of the config"},
 	{name: "table", doc: "`[schema.]name`"},
 	{name: "tables", kind: textList, doc: "tables of a CDC stream", refused: needsCDC, modes: []string{"cdc"}},
-	{name: "mode", kind: enum, values: []string{"full", "incremental", "chunked", "time_window", "cdc"}, def: "full", doc: "how the rows are read", not: map[string]string{
-		"incremental": needsCursor, "time_window": needsWindow, "cdc": needsCDC}},
+	{name: "mode", kind: enum, values: []string{"full", "incremental", "chunked", "time_window", "cdc"}, def: "full", doc: "how the rows are read", not: map[string]string{"cdc": needsCDC}},
 
 	{name: "chunk_column", def: "the primary key", doc: "integer column that `mode: chunked` cuts by"},
 	{name: "chunk_size", kind: integer, min: 1, max: 1 << 62, def: "by the planner", doc: "width of a range of `chunk_column`, or rows of a range of `chunk_by_key`"},
@@ -30,14 +27,14 @@ var exportKeys = []key{
 	{name: "chunk_checkpoint", kind: boolean, def: "false", doc: "remember finished chunks", accepted: "every finished task is remembered"},
 	{name: "chunk_max_attempts", kind: integer, min: 1, max: 100, def: "`tuning.max_retries` + 1", doc: "attempts of a chunk"},
 
-	{name: "cursor_column", doc: "column of the position", refused: needsCursor, modes: []string{"incremental"}},
-	{name: "cursor_fallback_column", doc: "column where `cursor_column` is NULL", refused: needsCursor, modes: []string{"incremental"}},
-	{name: "incremental_cursor_mode", kind: enum, values: []string{"single_column", "coalesce"}, def: "single_column", doc: "how the position is made", refused: needsCursor, modes: []string{"incremental"}},
-	{name: "settle", kind: block, doc: "leave young rows for the next run", refused: needsCursor, modes: []string{"incremental"}},
-	{name: "keyset_incremental", kind: boolean, def: "false", doc: "continue behind the last key", refused: needsCursor, unless: []string{"false"}},
-	{name: "time_column", doc: "column of the window", refused: needsWindow, modes: []string{"time_window"}},
-	{name: "time_column_type", kind: enum, values: []string{"timestamp", "unix"}, def: "timestamp", doc: "type of `time_column`", refused: needsWindow, modes: []string{"time_window"}},
-	{name: "days_window", kind: integer, doc: "length of the window", refused: needsWindow, modes: []string{"time_window"}},
+	{name: "cursor_column", doc: "column of the position, with `mode: incremental`; see [cursors](cursors.md)"},
+	{name: "cursor_fallback_column", doc: "column of the same type that counts where `cursor_column` is NULL, with `coalesce`"},
+	{name: "incremental_cursor_mode", kind: enum, values: []string{"single_column", "coalesce"}, def: "single_column", doc: "how the position is made"},
+	{name: "settle", kind: block, doc: "leave young rows for the next run"},
+	{name: "keyset_incremental", kind: boolean, def: "false", doc: "continue behind the last key of `chunk_by_key`, which only grows"},
+	{name: "time_column", doc: "column of the window, with `mode: time_window`"},
+	{name: "time_column_type", kind: enum, values: []string{"timestamp", "unix"}, def: "timestamp", doc: "type of `time_column`: a date or time, or seconds since 1970"},
+	{name: "days_window", kind: integer, max: 36_500, doc: "days before that of the scheduled time, from midnight UTC"},
 	{name: "cdc", kind: block, doc: "change data capture", refused: needsCDC, modes: []string{"cdc"}},
 
 	{name: "wave", kind: integer, doc: "order of exports", accepted: planningKey},
@@ -65,6 +62,11 @@ var exportKeys = []key{
 	{name: "destination", kind: block, required: true, doc: "where the parts go"},
 	{name: "load", kind: block, doc: "overrides of the root's `load`", refused: noLoading},
 	{name: "lapstrake", kind: block, doc: "keys of this program; the upstream refuses a file with them"},
+}
+
+var settleKeys = []key{
+	{name: "after", required: true, doc: "age below which a row waits, `<n>s|m|h|d`, by the clock of the source"},
+	{name: "column", def: "`cursor_column`", doc: "column of the age, a date or time"},
 }
 
 var destinationKeys = []key{

@@ -3,11 +3,6 @@ package exportconfig
 // The keys of this file stand in blocks that are refused as a whole. They are
 // known all the same, so that a misspelt one is called misspelt.
 
-var settleKeys = refuseAll(needsCursor, []key{
-	{name: "after", doc: "age, `<n>s|m|h|d`"},
-	{name: "column", doc: "column of the age"},
-})
-
 var qualityKeys = refuseAll(noGates, []key{
 	{name: "row_count_min", kind: integer, max: 1 << 62, doc: "least number of rows"},
 	{name: "row_count_max", kind: integer, max: 1 << 62, doc: "largest number of rows"},

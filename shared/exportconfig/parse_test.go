@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -53,8 +54,7 @@ func TestTheUpstreamsSampleIsReadButForWhatIsNotSupported(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, err := Parse("rivet.yaml", sample, Env{Dir: "/etc"})
-	want := `rivet.yaml:21: export "orders_inc": mode: incremental is not supported by this version: no position is kept between runs; use mode: full or mode: chunked
-rivet.yaml:24: export "orders_inc": meta_columns.row_hash is not supported by this version: no columns are added`
+	want := `rivet.yaml:24: export "orders_inc": meta_columns.row_hash is not supported by this version: no columns are added`
 	if err == nil || err.Error() != want {
 		t.Fatalf("got %v\nwant %s", err, want)
 	}
@@ -99,6 +99,16 @@ func TestEveryDefaultIsResolved(t *testing.T) {
 	if d := cfg.Exports[0].Diagnostics; len(d) != 1 || d[0].Code != "GLOB_READERS_SEE_OLD_PARTS" {
 		t.Errorf("diagnostics %v", d)
 	}
+}
+
+// windowed fills in what the exports with a window in TestEveryKeyIsRead have
+// from the root.
+func windowed(e Export) Export {
+	e.Table, e.ChunkMaxAttempts, e.Parallel = "customers", 11, 1
+	e.Format, e.Compression, e.Verify, e.PartBytes = "csv", "none", "size", 128<<20
+	e.MaxValueBytes, e.BatchRows, e.RetryBackoffMillis, e.StatementTimeoutSeconds, e.LockTimeoutSeconds = 2<<20, 5, 5000, 7, 10
+	e.OnConflict, e.IfSuccess = "supersede", "refuse"
+	return e
 }
 
 // TestEveryKeyIsRead sets every supported key to something else than its
@@ -155,6 +165,30 @@ exports:
   format: csv
   compression: none
   destination: {type: local, path: "/data/{date}/c"}
+- name: changes
+  table: customers
+  mode: incremental
+  cursor_column: updated_at
+  incremental_cursor_mode: coalesce
+  cursor_fallback_column: created_at
+  settle: {after: 5m, column: seen_at}
+  format: csv
+  destination: {type: local, path: "/changes"}
+- name: keys
+  table: customers
+  mode: chunked
+  chunk_by_key: id
+  keyset_incremental: true
+  format: csv
+  destination: {type: local, path: "/keys"}
+- name: days
+  table: customers
+  mode: time_window
+  time_column: seen_at
+  time_column_type: unix
+  days_window: 7
+  format: csv
+  destination: {type: local, path: "/days"}
 `
 	cfg, err := Parse("rivet.yaml", []byte(config), env())
 	if err != nil {
@@ -184,7 +218,20 @@ exports:
 				Destination:    wire.Location{Kind: "local", URI: "file:///data"},
 				PrefixTemplate: "{date}/c/", OnConflict: "supersede", IfSuccess: "refuse",
 			},
+			windowed(Export{
+				Name: "changes", Line: 52, Mode: Incremental, CursorColumn: "updated_at", CursorFallback: "created_at", Settle: &Settle{After: 5 * time.Minute, Column: "seen_at"},
+				Destination: wire.Location{Kind: "local", URI: "file:///changes"},
+			}),
+			windowed(Export{
+				Name: "keys", Line: 61, Mode: "chunked", ChunkByKey: "id", KeysetIncremental: true, Destination: wire.Location{Kind: "local", URI: "file:///keys"},
+			}),
+			windowed(Export{
+				Name: "days", Line: 68, Mode: TimeWindow, TimeColumn: "seen_at", TimeColumnType: "unix", DaysWindow: 7, Destination: wire.Location{Kind: "local", URI: "file:///days"},
+			}),
 		},
+	}
+	for i := range cfg.Exports[2:] {
+		cfg.Exports[2+i].Diagnostics = nil // of a folder that every run writes into
 	}
 	cfg.Diagnostics = nil // of parameters that this file does not use
 	if diff := cmp.Diff(want, cfg); diff != "" {

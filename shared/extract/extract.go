@@ -63,7 +63,7 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 	}
 	reader, err := j.Source.Read(ctx, source.ReadSpec{
 		Relation: source.Relation{Schema: j.Plan.Schema, Name: j.Plan.Table, Query: j.Plan.Query, Overrides: j.Plan.Export.Columns},
-		Columns:  j.Plan.Columns, Key: j.Plan.Key, Range: j.Range,
+		Columns:  j.Plan.Columns, Key: j.Plan.Key, Range: j.Range, Window: j.Plan.Limits(),
 		Ordered: l.splittable(), Unique: j.Plan.Unique,
 		BatchRows: j.Plan.Export.BatchRows, BatchBytes: j.Plan.Export.BatchBytes, MaxValueBytes: j.Plan.Export.MaxValueBytes,
 	})
@@ -89,6 +89,8 @@ type loop struct {
 	writer  partfile.Writer
 	result  runstate.Result
 	upload  time.Duration // longest so far
+	// keyBytes is what the keys at the end of the window take.
+	keyBytes int
 }
 
 func (l *loop) what() string {
@@ -112,9 +114,14 @@ func (l *loop) run(ctx context.Context, reader source.Reader) (Outcome, error) {
 		if err != nil {
 			return Outcome{}, fmt.Errorf("read %s: %w", l.what(), err)
 		}
-		if cut, done, rest, err := l.split(reader, batch); err != nil {
+		cut, done, rest, err := l.split(reader, batch)
+		if err == nil {
+			err = l.note(reader.Edge(batch.Rows))
+		}
+		if err != nil {
 			return Outcome{}, err
-		} else if cut {
+		}
+		if cut {
 			if err := l.append(batch); err != nil {
 				return Outcome{}, err
 			}
@@ -166,6 +173,23 @@ func (l *loop) split(reader source.Reader, batch *rowbatch.Batch) (cut bool, don
 	}
 	batch.Truncate(rows)
 	return true, done, rest, nil
+}
+
+// note counts what the rows of a batch that are kept mean for the position.
+func (l *loop) note(e source.Edge) error {
+	l.result.Repeated += e.AtFrom
+	for _, key := range e.AtTo {
+		for _, text := range key {
+			l.keyBytes += len(text)
+		}
+		l.result.HiKeys = append(l.result.HiKeys, key)
+	}
+	if len(l.result.HiKeys) > contract.MaxDeliveredKeys || l.keyBytes > runstate.MaxHiKeyBytes {
+		return fault.New(fault.Permanent, "LAPSTRAKE_RUN_CURSOR_TIES_GREW",
+			"%s: since the run was planned so many rows have come to the end of its window, %s = %s, that their keys cannot be kept with the position; nothing was published and the position is as it was. Run the export again: that value will wait until a greater one is there",
+			l.what(), l.Plan.Within.Cursor.Expression(), l.Plan.Within.To)
+	}
+	return nil
 }
 
 // reserve is the time that is kept for finishing and storing the open part: at

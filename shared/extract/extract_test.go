@@ -61,6 +61,8 @@ func (r *rows) Next(context.Context) (*rowbatch.Batch, error) {
 	return nil, io.EOF
 }
 
+func (r *rows) Edge(int) source.Edge { return source.Edge{} }
+
 // Cut keeps whole groups: the last key of a batch may go on in the next one.
 func (r *rows) Cut() (int, keyspace.Key) {
 	keys := r.out.Columns[0].I64

@@ -17,6 +17,9 @@ type Key []string
 // Column is a column of the chunk key.
 type Column struct {
 	Name string `json:"name"`
+	// Fallback is the column, of the same type, whose value counts where that
+	// of Name is NULL; "" is none.
+	Fallback string `json:"fallback,omitempty"`
 	// Native is the source's own name of the type, such as "bigint": bounds
 	// are cast to it.
 	Native   string `json:"native"`

@@ -29,7 +29,7 @@ func New(in Input) Summary {
 		s.DurationMillis = max(run.FinishedAt.Sub(run.CreatedAt).Milliseconds(), 0)
 	}
 	for _, k := range plan.Key {
-		s.Key = append(s.Key, k.Name)
+		s.Key = append(s.Key, k.Expression())
 	}
 	for _, c := range plan.Columns {
 		s.Columns = append(s.Columns, Column{Name: c.Name, Type: c.Type.String(), Native: c.Native})

@@ -88,6 +88,8 @@ func (r Run) BegunAt() time.Time {
 
 // RunOutcome is what a succeeded run published.
 type RunOutcome struct {
+	// Extraction is the manifest's, in modes with a window.
+	Extraction          *contract.Extraction `json:"extraction,omitempty"`
 	ManifestFingerprint contract.Fingerprint `json:"manifest_fp,omitempty"`
 	Rows                int64                `json:"rows"`
 	Bytes               int64                `json:"bytes"`
@@ -163,11 +165,12 @@ type Result struct {
 	Bytes int64        `json:"bytes,omitempty"`
 	// ReadPosition is where the source was read.
 	ReadPosition string `json:"read_position,omitempty"`
-	// NullRows counts rows whose cursor is NULL, in modes with a cursor.
-	NullRows int64 `json:"null_rows,omitempty"`
 	// HiKeys are the keys delivered at the window's end, in modes with one.
-	HiKeys    [][]string `json:"hi_keys,omitempty"`
-	StartedAt time.Time  `json:"started_at,omitzero"`
+	HiKeys [][]string `json:"hi_keys,omitempty"`
+	// Repeated counts rows at the window's start that an earlier run may have
+	// delivered, in modes with a cursor whose rows have no key.
+	Repeated  int64     `json:"repeated,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"`
 }
 
 // PartRecord is the identity triple of a part (M3), its MD5 and rows. Path is

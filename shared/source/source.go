@@ -6,6 +6,7 @@ package source
 
 import (
 	"context"
+	"time"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
@@ -44,10 +45,24 @@ type Source interface {
 	// row has a value.
 	IntegerBounds(ctx context.Context, rel Relation, key keyspace.Column) (b IntegerBounds, err error)
 
+	// CursorEnd looks, in one statement, where a window of a cursor may end. It
+	// refuses a column whose values have no exact total order or no text that
+	// means the same value again.
+	CursorEnd(ctx context.Context, rel Relation, q CursorQuery) (CursorEnd, error)
+
+	// TimeWindow is the window [from, to) of a column that holds a date or time,
+	// or seconds since 1970 if unix is set, and how many rows have none. It
+	// refuses a column of another type.
+	TimeWindow(ctx context.Context, rel Relation, column keyspace.Column, unix bool, from, to time.Time) (w keyspace.Window, nulls int64, err error)
+
+	// EstimateRows returns about how many rows a window has, -1 if unknown.
+	EstimateRows(ctx context.Context, rel Relation, w keyspace.Window) (int64, error)
+
 	// SplitPoints returns at most n-1 keys, ascending in the server's order and
-	// distinct, that cut the relation into about n equal ranges. Fewer, also
-	// none, is always right: they choose the cuts, never what is read.
-	SplitPoints(ctx context.Context, rel Relation, key []keyspace.Column, n int) ([]keyspace.Key, error)
+	// distinct, that cut the relation, or its rows in the window w unless that
+	// is nil, into about n equal ranges. Fewer, also none, is always right: they
+	// choose the cuts, never what is read.
+	SplitPoints(ctx context.Context, rel Relation, key []keyspace.Column, w *keyspace.Window, n int) ([]keyspace.Key, error)
 
 	// Read opens a reader over one range. The session is in one read-only
 	// transaction with one snapshot until the reader is closed.
@@ -104,6 +119,49 @@ type IntegerBounds struct {
 	HasNull  bool
 }
 
+// CursorQuery asks for the greatest value of a cursor.
+type CursorQuery struct {
+	Cursor keyspace.Column
+	// Key tells the rows of one value apart; empty if nothing does.
+	Key []keyspace.Column
+	// From is the position that the cursor has, nil for none; Delivered are the
+	// keys that were delivered at it.
+	From      *string
+	Delivered []keyspace.Key
+	// Below, unless nil, leaves out the values from it on.
+	Below *string
+	// Settle leaves out rows that are younger than After by the server's clock,
+	// and every value from that of the least such row above From on. nil leaves
+	// out nothing.
+	Settle *Settle
+}
+
+// Settle is how old a row has to be. A row without an age is old.
+type Settle struct {
+	After time.Duration
+	// Column has the time of a row, a date or time.
+	Column string
+}
+
+// CursorEnd is what the rows of a relation say of a cursor.
+type CursorEnd struct {
+	// Value is the greatest value, as text that the server reads as the same
+	// value again. Found is false if no row has one.
+	Value string
+	Found bool
+	// Ties are the rows at Value, and TieBytes what their keys take as text.
+	// Without a key they are not counted.
+	Ties, TieBytes int64
+	// FromTies are the rows at From that are not among Delivered, and
+	// FromTieBytes what their keys take; with a key only.
+	FromTies, FromTieBytes int64
+	// Order is Value compared with From, by the server: -1, 0 or 1. It is 1
+	// when there is no From, and -1 when no row has a value.
+	Order int
+	// Nulls are the rows whose cursor is NULL.
+	Nulls int64
+}
+
 // ReadSpec is what one task reads.
 type ReadSpec struct {
 	Relation Relation
@@ -112,6 +170,8 @@ type ReadSpec struct {
 	Columns []rowtype.Column
 	Key     []keyspace.Column
 	Range   keyspace.Range
+	// Window limits the rows of every range; nil does not.
+	Window *keyspace.Window
 	// Ordered asks for rows in ascending key order, so that the task can be
 	// split.
 	Ordered bool
@@ -139,6 +199,10 @@ type Reader interface {
 	// known yet: read on.
 	Cut() (rows int, at keyspace.Key)
 
+	// Edge says which of the first rows rows of the last batch lie on an edge of
+	// the window.
+	Edge(rows int) Edge
+
 	// Position is where the source was read, in the engine's own terms, such
 	// as an LSN; "" when unknown.
 	Position() string
@@ -146,4 +210,14 @@ type Reader interface {
 	// Close ends the transaction. It returns an error only if the rows
 	// delivered may be wrong.
 	Close(ctx context.Context) error
+}
+
+// Edge tells of rows on the edges of a window.
+type Edge struct {
+	// AtTo are the keys of rows at the window's upper bound, if it is included
+	// and the window has a key.
+	AtTo []keyspace.Key
+	// AtFrom counts the rows at its lower bound, if it is included and the
+	// window has no key: an earlier run may have delivered them.
+	AtFrom int64
 }

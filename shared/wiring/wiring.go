@@ -4,6 +4,8 @@ package wiring
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
 	"github.com/lapstrake/lapstrake/shared/clock"
+	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/destination/localdir"
@@ -150,7 +153,30 @@ func OpenLocal(ctx context.Context, cfg exportconfig.Config, o LocalOptions) (lo
 func (l *Local) Preview(ctx context.Context, e exportconfig.Export) (chunkplan.Plan, error) {
 	s := planner.DefaultSettings()
 	s.Budget = l.Budget
-	return planner.Preview(ctx, l.sources(), l.Formats, s, l.Config.SourceOf(e), e)
+	since := planner.Since{Scheduled: l.Clock.Now()}
+	if e.KeepsPosition() {
+		var err error
+		if since.Position, err = l.Position(ctx, e); err != nil {
+			return chunkplan.Plan{}, err
+		}
+	}
+	return planner.Preview(ctx, l.sources(), l.Formats, s, l.Config.SourceOf(e), e, since)
+}
+
+// Position returns how far an export has come, nil before its first run and in
+// modes that keep no position. Nothing is written, not even an absent folder.
+func (l *Local) Position(ctx context.Context, e exportconfig.Export) (*contract.Position, error) {
+	if e.Destination.Kind == "local" {
+		if _, err := os.Stat(strings.TrimPrefix(e.Destination.URI, "file://")); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	root, err := ReadOnlyDestinations().Open(ctx, e.Destination)
+	if err != nil {
+		return nil, err
+	}
+	held, err := commit.Fence{Root: root, Export: contract.ExportName(e.Name)}.Read(ctx)
+	return held.Doc.Position, err
 }
 
 // destinations opens stores by kind and keeps them: a bucket is probed once.

@@ -22,6 +22,8 @@ type Database struct {
 	Fail func(r keyspace.Range) error
 	// Reads counts the reads that were opened.
 	Reads int
+
+	source.Source // windows, which this table has none of
 }
 
 var _ source.Source = (*Database)(nil)
@@ -54,7 +56,7 @@ func (d *Database) IntegerBounds(context.Context, source.Relation, keyspace.Colu
 }
 
 // SplitPoints implements [source.Source].
-func (d *Database) SplitPoints(context.Context, source.Relation, []keyspace.Column, int) ([]keyspace.Key, error) {
+func (d *Database) SplitPoints(context.Context, source.Relation, []keyspace.Column, *keyspace.Window, int) ([]keyspace.Key, error) {
 	return nil, nil
 }
 
@@ -104,6 +106,9 @@ func (r *reader) Next(ctx context.Context) (*rowbatch.Batch, error) {
 	}
 	return r.batch, ctx.Err()
 }
+
+// Edge implements [source.Reader].
+func (r *reader) Edge(int) source.Edge { return source.Edge{} }
 
 // Cut implements [source.Reader].
 func (r *reader) Cut() (int, keyspace.Key) {

@@ -19,6 +19,8 @@ import (
 type session struct {
 	*relation
 	p *process
+
+	source.Source // windows, which this table has none of
 }
 
 var _ source.Source = (*session)(nil)
@@ -31,7 +33,7 @@ func (p *process) Open(context.Context, exportconfig.Source) (source.Source, err
 	p.sessions++
 	p.s.source.open++
 	p.s.check.sessions(p)
-	return &session{p.s.source, p}, nil
+	return &session{relation: p.s.source, p: p}, nil
 }
 
 var columns = []rowtype.Column{
@@ -71,7 +73,7 @@ func (s *session) IntegerBounds(context.Context, source.Relation, keyspace.Colum
 	return b, nil
 }
 
-func (s *session) SplitPoints(_ context.Context, _ source.Relation, _ []keyspace.Column, n int) ([]keyspace.Key, error) {
+func (s *session) SplitPoints(_ context.Context, _ source.Relation, _ []keyspace.Column, _ *keyspace.Window, n int) ([]keyspace.Key, error) {
 	var points []keyspace.Key
 	for i := 1; i < n; i++ {
 		if at := len(s.rows) * i / n; at > 0 {
@@ -128,6 +130,8 @@ func (r *reader) Next(ctx context.Context) (*rowbatch.Batch, error) {
 	}
 	return r.batch, nil
 }
+
+func (r *reader) Edge(int) source.Edge { return source.Edge{} }
 
 func (r *reader) Cut() (int, keyspace.Key) {
 	return r.batch.Rows, keyspace.Key{strconv.FormatInt(r.last.key, 10)}

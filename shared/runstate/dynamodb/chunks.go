@@ -72,7 +72,7 @@ func completion(result runstate.Result, now time.Time) edit {
 	e.set("rows", optNumber(result.Rows))
 	e.set("bytes", optNumber(result.Bytes))
 	e.set("read_position", optText(result.ReadPosition))
-	e.set("null_rows", optNumber(result.NullRows))
+	e.set("repeated", optNumber(result.Repeated))
 	e.set("hi_keys", optList(result.HiKeys))
 	e.set("started_at", optTime(result.StartedAt))
 	e.set("changed_at", optTime(now))

@@ -66,7 +66,7 @@ func readChunk(from item) (runstate.Chunk, error) {
 		Gen: contract.Generation(r.number("gen")), Attempts: int(r.number("attempts")), MaxAttempts: int(r.number("max_attempts")),
 		LeaseToken: r.text("lease_token"), LeaseUntil: r.time("lease_until"), Worker: r.text("worker"),
 		Result: runstate.Result{
-			Rows: r.number("rows"), Bytes: r.number("bytes"), ReadPosition: r.text("read_position"), NullRows: r.number("null_rows"),
+			Rows: r.number("rows"), Bytes: r.number("bytes"), ReadPosition: r.text("read_position"), Repeated: r.number("repeated"),
 			StartedAt: r.time("started_at"),
 		},
 		SplitOf: contract.TaskID(r.text("split_of")), RepairOf: contract.TaskID(r.text("repair_of")),

@@ -67,7 +67,7 @@ var (
 			{Path: "part-000001.parquet", Rows: 30, SizeBytes: 4096, Fingerprint: "xxh3:00112233445566aa", MD5: "1B2M2Y8AsgTpgAmY7PhCfg=="},
 			{Path: "part-000001-002.parquet", Rows: 12, SizeBytes: 2048, Fingerprint: "xxh3:00112233445566bb"},
 		},
-		Rows: 42, Bytes: 6144, ReadPosition: "0/16B3748", NullRows: 2, HiKeys: [][]string{{"39", "b"}, {"40", "a"}}, StartedAt: start,
+		Rows: 42, Bytes: 6144, ReadPosition: "0/16B3748", Repeated: 2, HiKeys: [][]string{{"39", "b"}, {"40", "a"}}, StartedAt: start,
 	}
 )
 

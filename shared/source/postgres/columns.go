@@ -23,6 +23,7 @@ type column struct {
 	postgres rowtype.PostgresType
 	cast     string
 	spelled  string // the type, as bounds are cast to it
+	fallback string // of a cursor: the column that counts where this one is NULL
 }
 
 // key is the column as a chunk key.

@@ -94,7 +94,7 @@ func readInPieces(t *testing.T, src *Source, rel source.Relation, unique, uncut 
 	whole.Range.All = true
 	want := collect(t, src, whole, false, nil)
 	for _, n := range []int{1, 3, 100} {
-		points, err := src.SplitPoints(t.Context(), rel, base.Key, n)
+		points, err := src.SplitPoints(t.Context(), rel, base.Key, nil, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestSplitPoints(t *testing.T) {
 			for _, c := range columns {
 				key = append(key, described.KeyColumns[c])
 			}
-			points, err := src.SplitPoints(t.Context(), rel, key, n)
+			points, err := src.SplitPoints(t.Context(), rel, key, nil, n)
 			if err != nil || len(points) > n-1 || len(points) < least {
 				t.Fatalf("%d points, %v; want %d to %d", len(points), err, least, n-1)
 			}
@@ -244,7 +244,7 @@ func TestSplitPoints(t *testing.T) {
 	check("a histogram of text in a linguistic order", "words", 10, 9, "w")
 	check("a histogram over partitions", "parts", 10, 9, "a")
 	check("more points than a histogram has", "words", 400, 300, "w")
-	if points, err := src.SplitPoints(t.Context(), source.Relation{Query: "select 1 as a"}, []keyspace.Column{{Name: "a"}}, 4); err != nil || points != nil {
+	if points, err := src.SplitPoints(t.Context(), source.Relation{Query: "select 1 as a"}, []keyspace.Column{{Name: "a"}}, nil, 4); err != nil || points != nil {
 		t.Fatalf("a query: %v, %v", points, err)
 	}
 }

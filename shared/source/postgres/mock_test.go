@@ -165,7 +165,7 @@ func TestEndOfStream(t *testing.T) {
 				t.Fatal(err)
 			}
 			columns := mapped(t, "text")
-			r := newReader(s, relation{kind: "r"}, source.ReadSpec{Columns: []rowtype.Column{columns[0].Column}, BatchRows: 1}, columns, keyPlan{}, "select", "")
+			r := newReader(s, relation{kind: "r"}, source.ReadSpec{Columns: []rowtype.Column{columns[0].Column}, BatchRows: 1}, columns, keyPlan{}, 0, "select", "")
 			s.reading = r
 			r.start(t.Context())
 			n := 0

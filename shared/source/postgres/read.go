@@ -82,7 +82,11 @@ func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, er
 		return nil, err
 	}
 	plan := planKey(key, columns)
-	predicate, err := where(spec.Range, key)
+	within, err := windowOf(spec.Window, r, columns)
+	if err != nil {
+		return nil, err
+	}
+	predicate, err := where(spec.Range, key, within)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +94,8 @@ func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, er
 	for _, c := range columns {
 		list = append(list, c.selected())
 	}
-	list = append(list, plan.hidden...)
+	marks := within.marks()
+	list = append(append(list, plan.hidden...), marks...)
 	statement := "select " + strings.Join(list, ", ") + " from " + r.from() + predicate
 	if spec.Ordered && len(key) > 0 {
 		statement += orderBy(key)
@@ -98,19 +103,21 @@ func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, er
 	if err := s.session.settle(ctx, r, statement); err != nil {
 		return nil, err
 	}
-	return newReader(s, r, spec, columns, plan, statement, position), nil
+	rd := newReader(s, r, spec, columns, plan, len(marks), statement, position)
+	rd.atTo = within != nil && len(within.key) > 0
+	return rd, nil
 }
 
 // newReader makes a reader of statement whose stream has not been asked for.
-func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, plan keyPlan, statement, position string) *reader {
+func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, plan keyPlan, marks int, statement, position string) *reader {
 	rd := &reader{
 		source: s, relation: r, columns: columns, key: plan, position: position,
 		statement: "copy (" + statement + ") to stdout (format binary)",
 		cuttable:  spec.Ordered && !spec.Range.All && !spec.Range.Null && len(plan.slots) > 0 && (spec.Unique || plan.settled),
-		unique:    spec.Unique, upTo: spec.Range.UpTo,
+		unique:    spec.Unique, marks: marks, upTo: spec.Range.UpTo,
 		filled: make(chan *buffer), free: make(chan *buffer, 2), stopped: make(chan struct{}),
 	}
-	hidden := slices.Repeat([]rowtype.Column{{Type: rowtype.Type{Kind: rowtype.Text}}}, len(plan.hidden))
+	hidden := slices.Repeat([]rowtype.Column{{Type: rowtype.Type{Kind: rowtype.Text}}}, len(plan.hidden)+marks)
 	for range 2 {
 		rd.free <- newBuffer(spec.Columns, hidden)
 	}

@@ -26,6 +26,8 @@ type reader struct {
 	position  string
 	cuttable  bool
 	unique    bool
+	marks     int  // columns at the end of the hidden ones, for Edge
+	atTo      bool // they are keys at the upper bound
 	upTo      keyspace.Key
 
 	decoder decoder

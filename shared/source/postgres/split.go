@@ -15,7 +15,10 @@ import (
 // that the server keeps of it; what is finer, or has several columns, by a
 // sample of the table's pages. Values are put in order by the server only, so
 // every collation is right (PLN-08).
-func (s *Source) SplitPoints(ctx context.Context, rel source.Relation, key []keyspace.Column, n int) ([]keyspace.Key, error) {
+//
+// The histogram says little of a window, which mostly is of rows that came
+// after it was made: a window is always sampled.
+func (s *Source) SplitPoints(ctx context.Context, rel source.Relation, key []keyspace.Column, w *keyspace.Window, n int) ([]keyspace.Key, error) {
 	if err := s.idle(); err != nil {
 		return nil, err
 	}
@@ -31,13 +34,19 @@ func (s *Source) SplitPoints(ctx context.Context, rel source.Relation, key []key
 		if r.kind != "r" && r.kind != "p" && r.kind != "m" {
 			return nil
 		}
-		columns := make([]column, len(key))
-		for i, k := range key {
-			if columns[i], err = s.session.columnNamed(ctx, r, k.Name); err != nil {
-				return err
-			}
+		all, err := s.session.resolved(ctx, r)
+		if err != nil {
+			return err
 		}
-		if len(columns) == 1 && columns[0].postgres.Elem == nil {
+		columns, err := keyOf(r, key, all)
+		if err != nil {
+			return err
+		}
+		within, err := windowOf(w, r, all)
+		if err != nil {
+			return err
+		}
+		if within == nil && len(columns) == 1 && columns[0].postgres.Elem == nil {
 			bounds, err := s.session.histogram(ctx, r, columns[0])
 			if err != nil {
 				return err
@@ -46,7 +55,7 @@ func (s *Source) SplitPoints(ctx context.Context, rel source.Relation, key []key
 				return nil
 			}
 		}
-		sampled, err := s.session.sample(ctx, r, columns, n)
+		sampled, err := s.session.sample(ctx, r, columns, within, n)
 		if err == nil && len(sampled) > len(points) {
 			points = sampled
 		}
@@ -91,8 +100,9 @@ const (
 )
 
 // sample reads some pages of the table, at random, and cuts what is on them
-// into n equal parts.
-func (s *session) sample(ctx context.Context, r relation, key []column, n int) ([]keyspace.Key, error) {
+// into n equal parts. Of a window, most pages may have nothing: it reads as many
+// as it may.
+func (s *session) sample(ctx context.Context, r relation, key []column, within *window, n int) ([]keyspace.Key, error) {
 	answer, err := s.query(ctx, `
 with recursive tree(oid) as (
   select $1::oid union select i.inhrelid from tree join pg_catalog.pg_inherits i on i.inhparent = tree.oid
@@ -103,19 +113,24 @@ from tree join pg_catalog.pg_class c on c.oid = tree.oid where c.relkind in ('r'
 		return nil, err
 	}
 	percent := 100.0
-	if pages, wanted := answer[0].int(0), int64(min(n, mostPages/pagesPerCut)*pagesPerCut); pages > wanted {
+	wanted := int64(min(n, mostPages/pagesPerCut) * pagesPerCut)
+	if within != nil {
+		wanted = mostPages
+	}
+	if pages := answer[0].int(0); pages > wanted {
 		percent = 100 * float64(wanted) / float64(pages)
 	}
 	var columns, notNull, aliases, ordered, texts []string
 	for i, c := range key {
 		alias := "k" + strconv.Itoa(i)
-		columns = append(columns, input(c.Name)+" as "+alias)
-		notNull = append(notNull, input(c.Name)+" is not null")
+		columns = append(columns, c.expression()+" as "+alias)
+		notNull = append(notNull, c.expression()+" is not null")
 		aliases = append(aliases, alias)
 		// Qualified: "order by k0" would mean the text of the result.
 		ordered = append(ordered, "cut."+alias)
 		texts = append(texts, "cut."+alias+"::pg_catalog.text")
 	}
+	notNull = append(notNull, within.predicates()...)
 	list := strings.Join(aliases, ", ")
 	rows, err := s.query(ctx, fmt.Sprintf(`
 with sample as (select %s from %s tablesample system (%g) where %s),

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/fault"
@@ -12,14 +11,13 @@ import (
 
 // keyOf finds the planned key among the columns of now. The types that bounds
 // are cast to come from the catalog, never from the plan.
-func keyOf(r relation, planned []keyspace.Column, now []column) ([]column, error) {
-	key := make([]column, len(planned))
-	for i, p := range planned {
-		at := slices.IndexFunc(now, func(c column) bool { return c.Name == p.Name })
-		if at < 0 {
-			return nil, drift(r, "key column "+sqltext.Postgres.Name(p.Name)+" is gone")
+func keyOf(r relation, list []keyspace.Column, now []column) ([]column, error) {
+	key := make([]column, len(list))
+	for i, p := range list {
+		var err error
+		if key[i], err = planned(p, r, now); err != nil {
+			return nil, err
 		}
-		key[i] = now[at]
 		switch c := key[i].key(); {
 		case c.Native != p.Native:
 			return nil, drift(r, fmt.Sprintf("key column %s was %s and is %s", sqltext.Postgres.Name(p.Name), p.Native, c.Native))
@@ -30,25 +28,37 @@ func keyOf(r relation, planned []keyspace.Column, now []column) ([]column, error
 	return key, nil
 }
 
-// where is the WHERE clause for one range of a key, "" for none. A range never
-// has a row with a NULL in its key, whatever its bounds: those rows are the
-// Null range's, and the two together are all rows, each once.
-func where(r keyspace.Range, key []column) (string, error) {
-	if r.All {
+// where is the WHERE clause for one range of a key within a window, "" for
+// none. A range never has a row with a NULL in its key, whatever its bounds:
+// those rows are the Null range's, and the two together are all rows, each once.
+func where(r keyspace.Range, key []column, within *window) (string, error) {
+	conditions, err := conditions(r, key)
+	if err != nil {
+		return "", err
+	}
+	if conditions = append(conditions, within.predicates()...); len(conditions) == 0 {
 		return "", nil
+	}
+	return " where " + strings.Join(conditions, " and "), nil
+}
+
+// conditions are those of one range of a key.
+func conditions(r keyspace.Range, key []column) ([]string, error) {
+	if r.All {
+		return nil, nil
 	}
 	var null, notNull []string
 	for _, c := range key {
-		null = append(null, input(c.Name)+" is null")
+		null = append(null, c.expression()+" is null")
 		if !c.notNull {
-			notNull = append(notNull, input(c.Name)+" is not null")
+			notNull = append(notNull, c.expression()+" is not null")
 		}
 	}
 	if r.Null && len(key) > 0 {
-		return " where " + strings.Join(null, " or "), nil
+		return []string{"(" + strings.Join(null, " or ") + ")"}, nil
 	}
 	if r.Null {
-		return "", fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "rows with a NULL key are asked for without a key")
+		return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "rows with a NULL key are asked for without a key")
 	}
 	predicates := notNull
 	for _, bound := range []struct {
@@ -59,19 +69,16 @@ func where(r keyspace.Range, key []column) (string, error) {
 			continue
 		}
 		if len(bound.at) != len(key) {
-			return "", fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "a bound has %d values for a key of %d columns", len(bound.at), len(key))
+			return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "a bound has %d values for a key of %d columns", len(bound.at), len(key))
 		}
 		var names, values []string
 		for i, c := range key {
-			names = append(names, input(c.Name))
-			values = append(values, sqltext.Postgres.Literal(bound.at[i])+"::"+c.spelled)
+			names = append(names, c.expression())
+			values = append(values, c.constant(bound.at[i]))
 		}
 		predicates = append(predicates, tuple(names)+bound.operator+tuple(values))
 	}
-	if len(predicates) == 0 {
-		return "", nil
-	}
-	return " where " + strings.Join(predicates, " and "), nil
+	return predicates, nil
 }
 
 // orderBy sorts by the key in the server's own order, the one that bounds are
@@ -79,7 +86,7 @@ func where(r keyspace.Range, key []column) (string, error) {
 func orderBy(key []column) string {
 	names := make([]string, len(key))
 	for i, c := range key {
-		names[i] = input(c.Name)
+		names[i] = c.expression()
 	}
 	return " order by " + strings.Join(names, ", ")
 }

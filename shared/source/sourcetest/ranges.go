@@ -47,7 +47,7 @@ func tiles(t *testing.T, f Fixture) {
 			whole.Range.All = true
 			want := read(t, s, whole)
 			for _, n := range []int{1, 2, 7, 100} {
-				points, err := s.SplitPoints(t.Context(), tc.rel, whole.Key, n)
+				points, err := s.SplitPoints(t.Context(), tc.rel, whole.Key, nil, n)
 				if err != nil || len(points) > max(n-1, 0) {
 					t.Fatalf("%d points for %d ranges, %v", len(points), n, err)
 				}

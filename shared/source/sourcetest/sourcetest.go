@@ -247,7 +247,7 @@ func empty(t *testing.T, f Fixture) {
 	if err != nil || !b.Empty || b.HasNull {
 		t.Fatalf("bounds %+v, %v", b, err)
 	}
-	points, err := s.SplitPoints(t.Context(), rel, table.Keys[0].Columns, 4)
+	points, err := s.SplitPoints(t.Context(), rel, table.Keys[0].Columns, nil, 4)
 	if err != nil || len(points) > 0 {
 		t.Fatalf("split points %v, %v", points, err)
 	}
