@@ -127,6 +127,20 @@ func TestZombieOfALostDocument(t *testing.T) {
 	}
 }
 
+// The runs that are sealed are settled by their finalizers, without a sweep.
+func TestReanchorSettlesWhatItSeals(t *testing.T) {
+	s := stage.New(t, 10)
+	s.MustPlan(s.Trigger(1))
+	s.DropMessages()
+	s.ExpireLeases()
+	s.Lose(cursorKey)
+	s.MustPlan(reanchor(s, 2))
+	s.Drain()
+	if got := s.Run(1).Status; got != runstate.RunSuperseded {
+		t.Fatalf("the sealed run is %s", got)
+	}
+}
+
 // A planner that resumed the old run, to a generation that nothing tells of,
 // wakes up after the new run has stored its parts: it moves none of them.
 func TestSleepingResumeOfALostDocumentMovesNothing(t *testing.T) {
@@ -160,6 +174,11 @@ func TestSleepingResumeOfALostDocumentMovesNothing(t *testing.T) {
 	}
 	_, _ = s.Plan(s.Resume(1))
 	s.Around = nil
+	for _, key := range s.Keys("out/_quarantine/") {
+		if strings.Contains(key, "part-g") {
+			t.Errorf("a part of the new run was moved to %s", key)
+		}
+	}
 	s.Settle(2)
 	m := s.WantPublished("in the end", 2)
 	if !slept || m.Generation >= 4 {

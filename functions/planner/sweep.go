@@ -105,12 +105,36 @@ func (s sweeper) fail(ctx context.Context, cause error) error {
 	return s.dispatcher().SendFinalize(ctx, dispatch.Ref(s.run))
 }
 
-// finalizing sends the finalization again when nothing has come of it.
+// finalizing sends the finalization again when nothing has come of it, and the
+// tasks that it waits for: a repair may have been put just before the freeze.
 func (s sweeper) finalizing(ctx context.Context) error {
 	if s.now.Sub(s.run.FinalizeStartedAt) < finalizePatience {
 		return nil
 	}
-	s.Log.Warn("finalization is not coming to its end; it is sent again", "run_id", s.run.RunID, "since", s.run.FinalizeStartedAt)
+	chunks, joined, err := s.unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	s.quiet = true
+	var again []contract.TaskID
+	for _, c := range chunks {
+		if !c.Live() {
+			continue
+		}
+		verdict, err := s.look(ctx, c, joined[c.ID])
+		if err != nil {
+			return err
+		}
+		if verdict == sendAgain {
+			again = append(again, c.ID)
+		}
+	}
+	s.Log.Warn("finalization is not coming to its end; it is sent again", "run_id", s.run.RunID, "since", s.run.FinalizeStartedAt, "tasks", len(again))
+	if len(again) > 0 {
+		if err := s.dispatcher().SendChunks(ctx, s.run.Queue, dispatch.Ref(s.run), again...); err != nil {
+			return err
+		}
+	}
 	return s.dispatcher().SendFinalize(ctx, dispatch.Ref(s.run))
 }
 
