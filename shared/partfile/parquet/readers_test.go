@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/lapstrake/lapstrake/internal/testenv"
@@ -28,13 +30,13 @@ type expectedColumn struct {
 	Values []any  `json:"values"`
 }
 
-// Readers that share no code with this project, pyarrow and DuckDB, find
-// exactly the values that were written, extremes included, in every codec; and
-// they find the same in our file of the upstream's rows as in the upstream's.
+// Readers that share no code with this project or with each other, pyarrow,
+// DuckDB and Polars, find exactly the values that were written, extremes
+// included, in every codec and encoding and over many pages; and they find the
+// same in our file of the upstream's rows as in the upstream's.
 func TestOtherReadersFindTheSameValues(t *testing.T) {
 	python := testenv.Server(t, testenv.ReaderPython)
 	dir := t.TempDir()
-	script := filepath.Join(dir, "readers.py")
 	save := func(name string, body []byte) string {
 		t.Helper()
 		name = filepath.Join(dir, name)
@@ -43,32 +45,52 @@ func TestOtherReadersFindTheSameValues(t *testing.T) {
 		}
 		return name
 	}
-	save("readers.py", []byte(readersScript))
+	script := save("readers.py", []byte(readersScript))
+	run := func(args ...string) {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), python, append([]string{script}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		t.Logf("%s", out)
+	}
 
 	columns := rowbatchtest.AllTypes()
 	rows := rowbatchtest.Rows(columns, 2000, 11)
-	expected := make([]expectedColumn, len(columns))
-	for i, c := range columns {
-		expected[i] = expectedColumn{Name: c.Name, Type: c.Type.String(), Values: canonical(&rows.Columns[i], 0, rows.Rows)}
+	args := []string{save("extremes.json", expected(t, columns, rows))}
+	eachWriter(t, func(_ *testing.T, o partfile.Options) {
+		for _, compression := range codecs {
+			o.Columns, o.Compression, o.RowGroupRows = columns, compression, 900
+			args = append(args, save(strings.Join([]string{"extremes", o.Writer, o.Encoding, compression, "parquet"}, "."), write(t, o, rows)))
+		}
+	})
+	args = append(args, "--same")
+	o := partfile.Options{Columns: rowbatchtest.UpstreamColumns(), Compression: "zstd"}
+	run(append(args, save("ours.parquet", write(t, o, rowbatchtest.UpstreamRows(1, 2500))), save("theirs.parquet", upstreamPart(t, "full/*.parquet")))...)
+
+	// Pages of one kind after another, in few columns at a time.
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		o := partfile.Options{Columns: randomColumns(r, 5), Compression: codecs[seed%5], RowGroupRows: 25_000}
+		if seed%2 == 0 {
+			o.Encoding = partfile.CompactEncoding
+		}
+		rows := randomRows(r, o.Columns, 30_000)
+		run(save(fmt.Sprintf("%d.json", seed), expected(t, o.Columns, rows)), save(fmt.Sprintf("pages.%d.parquet", seed), write(t, o, rows)))
 	}
-	body, err := json.Marshal(expected)
+}
+
+func expected(t *testing.T, columns []rowtype.Column, rows *rowbatch.Batch) []byte {
+	t.Helper()
+	out := make([]expectedColumn, len(columns))
+	for i, c := range columns {
+		out[i] = expectedColumn{Name: c.Name, Type: c.Type.String(), Values: canonical(&rows.Columns[i], 0, rows.Rows)}
+	}
+	body, err := json.Marshal(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{script, save("expected.json", body)}
-	for _, compression := range []string{"zstd", "snappy", "gzip", "lz4", "none"} {
-		o := partfile.Options{Columns: columns, Compression: compression, RowGroupRows: 900}
-		args = append(args, save(compression+".parquet", write(t, o, rows)))
-	}
-	o := partfile.Options{Columns: rowbatchtest.UpstreamColumns(), Compression: "zstd"}
-	args = append(args, "--same",
-		save("ours.parquet", write(t, o, rowbatchtest.UpstreamRows(1, 2500))), save("theirs.parquet", upstreamPart(t, "full/*.parquet")))
-
-	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Logf("%s", out)
+	return body
 }
 
 // canonical returns values in a form that JSON does not round: integers as

@@ -27,7 +27,9 @@ func writeElement(t *thrift.Writer, n schema.Node) {
 			t.Int32(2, int32(leaf.TypeLength()))
 		}
 	}
-	t.Int32(3, int32(n.RepetitionType()))
+	if n.Parent() != nil { // the root is not repeated or left out
+		t.Int32(3, int32(n.RepetitionType()))
+	}
 	t.Text(4, n.Name())
 	if group, ok := n.(*schema.GroupNode); ok {
 		t.Int32(5, int32(group.NumFields()))
