@@ -70,7 +70,7 @@ func (h *handler) handle(ctx context.Context) (wire.Outcome, error) {
 		return wire.Done("run %s is not in the table: nothing to do", ref.RunID), nil
 	case err != nil:
 		return retry(err), err
-	case run.Status.Terminal() || run.Status == runstate.RunFinalizing:
+	case run.Status.Terminal(): // one that is frozen may still wait for a repair that came just before
 		return wire.Done("run %s is %s: nothing to extract", ref.RunID, run.Status), nil
 	}
 	h.run = run

@@ -1,12 +1,15 @@
 package simulation
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
+	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/taskqueue"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
@@ -77,4 +80,59 @@ func TestCommittedRunWithoutItsPlanHasSucceeded(t *testing.T) {
 		t.Error("a tombstone of no run stands")
 	}
 	w.wantHistory(t, "in the end")
+}
+
+// A part vanishes between the look of one finalizer and its freeze, and another
+// finalizer has the task done again: the frozen run waits for that task, and is
+// not left for ever.
+func TestRepairJustBeforeTheFreeze(t *testing.T) {
+	for _, lost := range []bool{false, true} { // the message of that task
+		t.Run(fmt.Sprintf("message lost %v", lost), func(t *testing.T) { repairJustBeforeTheFreeze(t, lost) })
+	}
+}
+
+func repairJustBeforeTheFreeze(t *testing.T, lost bool) {
+	w := newWorld(10, 0)
+	triggerUntilPlanned(t, w, 1)
+	for {
+		if ok, err := w.deliver(t.Context(), chunkQueue); err != nil {
+			t.Fatal(err)
+		} else if !ok {
+			break
+		}
+	}
+	repaired := false
+	w.before = func(op string) {
+		if op != "BeginFinalize" || repaired {
+			return
+		}
+		repaired = true
+		w.move(t, out+"part-000002.csv", "elsewhere")
+		run := w.run(t, 1)
+		if err := w.queues.Send(t.Context(), wire.FinalizeQueue, finalizeMessage(t, run)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.deliver(t.Context(), wire.FinalizeQueue); err != nil {
+			t.Fatal(err)
+		}
+		if lost {
+			w.dropMessages(t)
+		}
+	}
+	w.settle(t, w.runID(1))
+	run := w.run(t, 1)
+	if !repaired || run.Status != runstate.RunSucceeded || run.Gen != 1 {
+		t.Fatalf("the run is %s at generation %d: %+v", run.Status, run.Gen, run.Error)
+	}
+	_, rows := w.read(t)
+	w.wantTable(t, "in the end", rows)
+}
+
+func finalizeMessage(t *testing.T, run runstate.Run) taskqueue.Message {
+	t.Helper()
+	body, err := json.Marshal(wire.FinalizeTask{Version: wire.Version, Run: dispatch.Ref(run)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return taskqueue.Message{Body: body}
 }
