@@ -50,6 +50,10 @@ simulate: ## the protocol under SEEDS=n random schedules and faults, from seed F
 explore: ## every interleaving of the protocol's models, the large ones too
 	LAPSTRAKE_EXPLORE=all go test -count=1 -timeout 0 -v -run '^TestModels$$' ./functions/simulation/model
 
+.PHONY: mutants
+mutants: ## take every guard of the protocol out, and see a test turn red
+	go run ./tools/mutants
+
 .PHONY: demo
 demo: ## extract a real table, kill it half way, resume, verify
 	tools/demo.sh

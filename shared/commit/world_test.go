@@ -63,13 +63,16 @@ var identity = contract.SourceIdentity{Engine: "postgres", SystemIdentifier: "1"
 
 // acquire takes the fence for run through store, superseding whoever has it.
 func (w *world) acquire(ctx context.Context, store destination.Store, run contract.RunID, fresh bool) (Opened, error) {
-	a := Acquisition{
+	return w.acquisition(store, run).Acquire(ctx, fresh)
+}
+
+func (w *world) acquisition(store destination.Store, run contract.RunID) Acquisition {
+	return Acquisition{
 		Fence: w.fence(store), Me: Owner{RunID: run, Prefix: "out/"}, SourceIdentity: identity, Position: position(1),
 		MayTake:    func(context.Context, contract.CursorDocument) error { return nil },
 		CheckParts: func(context.Context, destination.Store, contract.Manifest) error { return nil },
 		Tombstone:  func(p contract.Predecessor) contract.Manifest { return tombstone(p.RunID) },
 	}
-	return a.Acquire(ctx, fresh)
 }
 
 func tombstone(run contract.RunID) contract.Manifest {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/fault"
@@ -132,6 +133,9 @@ func testResume(t *testing.T, table runstate.Table) {
 		_, err = table.Claim(ctx, claimOf(run, id, gen+1, "new", late))
 		f.must(err)
 	}
+	// Nor while the lease of another one runs: the token decides, not the time.
+	_, err = table.Complete(ctx, old, result, late)
+	refusedBy(t, err)
 }
 
 func testNotes(t *testing.T, table runstate.Table) {
@@ -153,6 +157,15 @@ func testNotes(t *testing.T, table runstate.Table) {
 	want.LeaseUntil, want.Enqueued, want.Callback, want.Error = late, true, note.Callback, &trouble
 	same(t, "all noted while running", want, got)
 	same(t, "all noted while running", &want, f.run(run))
+
+	resumed := f.running()
+	_, err = table.NoteRun(ctx, resumed, note)
+	f.must(err)
+	got, err = table.ClaimResume(ctx, resumed, runstate.ResumeClaim{RequestID: "request-1", Now: late.Add(time.Hour), LeaseUntil: late.Add(2 * time.Hour)})
+	f.must(err)
+	if got.Enqueued || got.Error != nil || got.Callback == nil {
+		t.Errorf("what was noted before the run is resumed: enqueued %v, error %v, callback %v", got.Enqueued, got.Error, got.Callback)
+	}
 
 	_, err = table.BeginFinalize(ctx, run, gen, soon)
 	f.must(err)
