@@ -106,6 +106,7 @@ type planner struct {
 	run    runstate.Run
 	root   destination.Store
 	gen    contract.Generation
+	legacy bool // a resume found data of another writer, and no manifest (M6)
 }
 
 func (p *planner) name() contract.ExportName { return contract.ExportName(p.export.Name) }

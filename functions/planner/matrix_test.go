@@ -183,6 +183,28 @@ func TestMoverThatWasOvertakenMovesNothingThatIsRecorded(t *testing.T) {
 	}
 }
 
+// M6: data of another writer without any manifest is labelled.
+func TestResumeLabelsALegacyPrefix(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		so   []func(s *stage.Stage)
+		want bool
+	}{
+		{"nothing but the run's own parts", nil, false},
+		{"a part of ours that nobody lists", []func(*stage.Stage){func(s *stage.Stage) { s.Put("out/part-000077.csv", "x") }}, false},
+		{"another writer's file", []func(*stage.Stage){func(s *stage.Stage) { s.Put("out/orders_2024.csv", "x") }}, true},
+		{"another writer's file, and a manifest", []func(*stage.Stage){func(s *stage.Stage) { s.Put("out/orders_2024.csv", "x") }, other("manifest.json", "elsewhere.csv", false)}, false},
+	} {
+		s := abandoned(t, modes[0].set)
+		for _, do := range tc.so {
+			do(s)
+		}
+		if answer := s.MustPlan(s.Resume(1)); answer.LegacyRun != tc.want {
+			t.Errorf("%s: the planner answers %+v", tc.name, answer)
+		}
+	}
+}
+
 // Another run's marker in the prefix is no reason to refuse a resume.
 func TestAnotherRunsMarkerOnlyWarns(t *testing.T) {
 	s := published(t)

@@ -271,8 +271,8 @@ func (p *planner) reviveTasks(ctx context.Context, plan chunkplan.Plan, fp contr
 	if err := p.enqueue(ctx, pending); err != nil {
 		return wire.TriggerResult{}, err
 	}
-	p.log.Info("run resumed", "gen", p.gen, "tasks", len(chunks), "to_do", len(pending))
-	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.Started, Chunks: len(pending)}, nil
+	p.log.Info("run resumed", "gen", p.gen, "tasks", len(chunks), "to_do", len(pending), "legacy_run", p.legacy)
+	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.Started, Chunks: len(pending), LegacyRun: p.legacy}, nil
 }
 
 // compare decides by M8 what becomes of the recorded parts and of everything
@@ -298,6 +298,9 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 	}
 	if err := p.mayMove(ctx); err != nil {
 		return err
+	}
+	if p.legacy = found.Legacy; p.legacy {
+		p.log.Warn("the prefix holds data of another writer and no manifest: nothing is known of that data, and it is moved out of the way", "legacy_run", true)
 	}
 	repaired := make(map[contract.TaskID]bool)
 	for _, part := range found.Repair {

@@ -19,6 +19,9 @@ type Inspection struct {
 	Repair []runstate.PartRecord
 	// Moves are the objects to be quarantined, in ascending order of keys.
 	Moves []Move
+	// Legacy is true when the prefix holds data of another writer and no
+	// manifest at all: what that data is worth nobody can tell (M6).
+	Legacy bool
 }
 
 // Move is one object to be quarantined and why.
@@ -44,7 +47,7 @@ func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, 
 	for _, p := range recorded {
 		byName[p.Path] = p
 	}
-	claimed, err := claimedParts(ctx, prefix)
+	claimed, manifests, err := claimedParts(ctx, prefix)
 	if err != nil {
 		return Inspection{}, err
 	}
@@ -78,6 +81,8 @@ func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, 
 		switch contract.Decide(r, &contract.Found{SizeBytes: o.Size, Fingerprint: o.Fingerprint, MD5: o.MD5}) {
 		case contract.Quarantine:
 			out.Moves = append(out.Moves, moveOf(run, o, "no manifest and no completed task lists it"))
+			_, _, ours := contract.PartGeneration(o.Key)
+			out.Legacy = out.Legacy || !ours && manifests == 0
 		case contract.QuarantineAndRewrite:
 			out.Moves = append(out.Moves, moveOf(run, o, "it is not the object that was recorded"))
 			out.Repair = append(out.Repair, rec)
@@ -125,23 +130,23 @@ func generationOf(o destination.Object, plainGen contract.Generation) contract.G
 }
 
 // claimedParts returns the names that manifest.json or any sidecar in the prefix
-// lists.
-func claimedParts(ctx context.Context, prefix destination.Store) (map[string]bool, error) {
+// lists, and how many manifests there are.
+func claimedParts(ctx context.Context, prefix destination.Store) (claimed map[string]bool, manifests int, err error) {
 	names := []string{contract.ManifestName}
-	err := prefix.List(ctx, "manifest-", func(o destination.Object) error {
+	err = prefix.List(ctx, "manifest-", func(o destination.Object) error {
 		if contract.IsSidecarName(o.Key) {
 			names = append(names, o.Key)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list manifests: %w", err)
+		return nil, 0, fmt.Errorf("list manifests: %w", err)
 	}
-	claimed := make(map[string]bool)
+	claimed = make(map[string]bool)
 	for _, name := range names {
 		body, _, err := read(ctx, prefix, name, contract.MaxManifestBytes)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
+			return nil, 0, fmt.Errorf("read %s: %w", name, err)
 		}
 		if body == nil {
 			continue
@@ -150,9 +155,10 @@ func claimedParts(ctx context.Context, prefix destination.Store) (map[string]boo
 		if err != nil {
 			continue // an operator's manifest-notes.json claims nothing (MAN-12)
 		}
+		manifests++
 		for _, p := range m.Parts {
 			claimed[p.Path] = true
 		}
 	}
-	return claimed, nil
+	return claimed, manifests, nil
 }

@@ -147,6 +147,9 @@ type TriggerResult struct {
 	// Skipped is true when nothing was started and nothing is wrong, so that a
 	// workflow can branch on it.
 	Skipped bool `json:"skipped,omitempty"`
+	// LegacyRun is true when a resume found data of another writer in the
+	// prefix and no manifest (M6).
+	LegacyRun bool `json:"legacy_run,omitempty"`
 }
 
 // OutcomeKind says what the transport does with a message.
