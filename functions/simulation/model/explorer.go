@@ -35,8 +35,8 @@ type Result struct {
 func (m Model[S]) Explore(bound int) Result {
 	v := visited[S]{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<12)}
 	v.add(m.Start, 0)
-	for at := 0; at < len(v.states); at++ {
-		from, before, broken := v.states[at], len(v.states), ""
+	for at := 0; at < v.len(); at++ {
+		from, broken := *v.state(at), ""
 		moved := false
 		m.Steps(from, func(to S, _, _ string) {
 			moved = true
@@ -48,18 +48,18 @@ func (m Model[S]) Explore(bound int) Result {
 			}
 		})
 		if broken != "" {
-			return Result{States: len(v.states), Violated: broken, Trace: m.trace(&v, len(v.states)-1)}
+			return Result{States: v.len(), Violated: broken, Trace: m.trace(&v, v.len()-1)}
 		}
 		if !moved && m.Ended != nil {
 			if broken = m.Ended(from); broken != "" {
-				return Result{States: before, Violated: broken, Trace: m.trace(&v, at)}
+				return Result{States: v.len(), Violated: broken, Trace: m.trace(&v, at)}
 			}
 		}
-		if len(v.states) > bound {
-			return Result{States: len(v.states)}
+		if v.len() > bound {
+			return Result{States: v.len()}
 		}
 	}
-	return Result{States: len(v.states), Closed: true}
+	return Result{States: v.len(), Closed: true}
 }
 
 // trace tells the steps from the start to a state. Only the way is stored, so
@@ -71,8 +71,8 @@ func (m Model[S]) trace(v *visited[S], last int) []string {
 	}
 	var told []string
 	for i := len(way) - 1; i >= 0; i-- {
-		line, want := "", v.states[way[i]]
-		m.Steps(v.states[v.parents[way[i]]], func(to S, who, what string) {
+		line, want := "", *v.state(way[i])
+		m.Steps(*v.state(int(v.parents[way[i]])), func(to S, who, what string) {
 			if line == "" && to == want {
 				line = who + ": " + what
 			}
@@ -83,38 +83,50 @@ func (m Model[S]) trace(v *visited[S], last int) []string {
 }
 
 // visited is a set of states in the order of their discovery. A slot holds the
-// upper half of a state's hash and one more than its index: a million states
-// cost their own size and a few bytes each.
+// upper half of a state's hash and one more than its index, and states are kept
+// in blocks that are never moved: a million of them cost their own size and a
+// few bytes each.
 type visited[S comparable] struct {
 	seed    maphash.Seed
 	slots   []uint64
-	states  []S
+	blocks  [][]S
 	parents []uint32
 }
 
+const blockSize = 1 << 14
+
+func (v *visited[S]) len() int { return len(v.parents) }
+
+func (v *visited[S]) state(i int) *S { return &v.blocks[i/blockSize][i%blockSize] }
+
+// add reports whether the state is new.
 func (v *visited[S]) add(s S, parent uint32) bool {
-	if 4*len(v.states) >= 3*len(v.slots) {
+	if 4*v.len() >= 3*len(v.slots) {
 		v.grow()
 	}
 	hash := maphash.Comparable(v.seed, s)
 	mask := uint64(len(v.slots) - 1)
 	at := hash & mask
 	for ; v.slots[at] != 0; at = (at + 1) & mask {
-		if v.slots[at]>>32 == hash>>32 && v.states[uint32(v.slots[at])-1] == s {
+		if v.slots[at]>>32 == hash>>32 && *v.state(int(uint32(v.slots[at])) - 1) == s {
 			return false
 		}
 	}
-	v.states = append(v.states, s)
+	if v.len()%blockSize == 0 {
+		v.blocks = append(v.blocks, make([]S, 0, blockSize))
+	}
+	last := &v.blocks[len(v.blocks)-1]
+	*last = append(*last, s)
 	v.parents = append(v.parents, parent)
-	v.slots[at] = hash>>32<<32 | uint64(len(v.states))
+	v.slots[at] = hash>>32<<32 | uint64(v.len())
 	return true
 }
 
 func (v *visited[S]) grow() {
 	v.slots = make([]uint64, 2*len(v.slots))
 	mask := uint64(len(v.slots) - 1)
-	for i, s := range v.states {
-		hash := maphash.Comparable(v.seed, s)
+	for i := range v.len() {
+		hash := maphash.Comparable(v.seed, *v.state(i))
 		at := hash & mask
 		for v.slots[at] != 0 {
 			at = (at + 1) & mask

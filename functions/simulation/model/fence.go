@@ -98,3 +98,13 @@ func (s *sidecars) rowsOnce(position uint8) string {
 	}
 	return ""
 }
+
+// swap replaces what was captured by body. An object that is body already is
+// left as it is; false means that someone else wrote first.
+func swap(object *publication, captured, body publication) bool {
+	if *object != captured && *object != body {
+		return false
+	}
+	*object = body
+	return true
+}

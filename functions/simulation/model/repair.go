@@ -1,8 +1,11 @@
 package model
 
 // repairRule is what a forced repair may do: resume --force of run A, which has
-// committed and has lost a part since. Each true field is a way to be wrong.
+// committed and has lost a part since. Each true field but the first is a way to
+// be wrong.
 type repairRule struct {
+	endsPublication bool // a repair commits the fence of a run whose publication was cut short
+
 	opens          bool // the new generation makes the fence open again, as a resume does
 	sidecarFirst   bool // a roll-forward reads the sidecar before it captures the pair
 	trustsLost     bool // a roll-forward does not verify the parts of a run that has been committed once
@@ -46,23 +49,23 @@ type repairPlanner struct {
 type repairStep uint8
 
 const (
-	idle repairStep = iota
-	begun
-	captured
-	fenced
-	replacing
-	publishing
-	marking
-	advancing
-	seen
-	taken
-	sealing
-	rolling
-	helping
-	opened
-	finished
-	damaged
-	stopped
+	repairIdle repairStep = iota
+	repairBegun
+	repairCaptured
+	repairFenced
+	repairReplacing
+	repairPublishing
+	repairMarking
+	repairAdvancing
+	repairSeen
+	repairTaken
+	repairSealing
+	repairRolling
+	repairHelping
+	repairOpened
+	repairFinished
+	repairDamaged
+	repairStopped
 )
 
 type repairState struct {
@@ -87,10 +90,10 @@ type repairState struct {
 func forcedRepair(rule repairRule, finalizers, repairs int) Model[repairState] {
 	start := repairState{fence: fence{generation: 1, owner: runA, state: open}, generation: 1}
 	for i := finalizers; i < len(start.first); i++ {
-		start.first[i].at = stopped
+		start.first[i].at = repairStopped
 	}
 	for i := repairs; i < len(start.repairs); i++ {
-		start.repairs[i].at = stopped
+		start.repairs[i].at = repairStopped
 	}
 	return Model[repairState]{
 		Start: start,
@@ -150,20 +153,20 @@ func (s repairState) rowsPublished() uint8 {
 // ended: a repair that has ended well leaves a consistent set, and no successor
 // is stopped for ever by a run that nobody can repair any more.
 func (rule repairRule) ended(s repairState) string {
-	if s.successor.at == damaged && s.fence.owner == runB && s.a.generation <= s.lost {
+	if s.successor.at == repairDamaged && s.fence.owner == runB && s.a.generation <= s.lost {
 		return "V17: every successor stops at the lost part, and the run that could repair it no longer owns the fence"
 	}
 	pair := s.manifest == s.marker
 	for _, f := range s.first {
-		if f.at == finished && f.generation == s.generation && s.fence.ownedBy(runA, s.generation) &&
+		if f.at == repairFinished && f.generation == s.generation && s.fence.ownedBy(runA, s.generation) &&
 			!(pair && s.manifest == publication{runA, s.a.generation}) {
 			return "V17: A is finished, and its sidecar, manifest.json and _SUCCESS are not one set"
 		}
-		if f.at == finished && f.forced && s.fence.ownedBy(runA, f.generation) && s.a.generation <= s.lost {
+		if f.at == repairFinished && f.forced && s.fence.ownedBy(runA, f.generation) && s.a.generation <= s.lost {
 			return "V17: the repair is finished, and the sidecar still lists the lost part"
 		}
 	}
-	if s.next.at == finished && s.fence.owner == runB && !(pair && s.manifest.run == runB) {
+	if s.next.at == repairFinished && s.fence.owner == runB && !(pair && s.manifest.run == runB) {
 		return "V17: B is finished, and manifest.json and _SUCCESS are not B's"
 	}
 	return ""

@@ -1,15 +1,5 @@
 package model
 
-// helperFence is what a successor asks of the fence before it publishes its
-// predecessor's pair.
-type helperFence uint8
-
-const (
-	exactlyOpening helperFence = iota
-	openOrOpening
-	openOrCommitted // as a finalizer of its own run
-)
-
 // sealRule is the sealed publication (D15) and the ways to weaken it.
 type sealRule struct {
 	runs                 run  // the last of the runs
@@ -17,7 +7,7 @@ type sealRule struct {
 	resumes              int  // of A
 	sealsItself          bool // a finalizer that has lost the fence seals its own run
 	publishesPredecessor bool // a roll-forward publishes the pair, not only the position
-	helper               helperFence
+	helpsWhileOpen       bool // it does so though a duplicate may have opened already
 	adopts               bool // a success of a lower generation stands; else it is replaced
 	neverSeals           bool
 	neverRollsForward    bool

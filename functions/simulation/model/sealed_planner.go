@@ -107,15 +107,8 @@ func (rule sealRule) rollForward(s sealState, me run, p sealPlanner, step stepTo
 		p.captured, p.manifest, p.marker = true, s.manifest, s.marker
 		step(s, p, sealHelperFence, "captures the pair")
 	case sealHelperFence:
-		holds := s.fence.ownedBy(me, p.seen.generation)
-		switch rule.helper {
-		case exactlyOpening:
-			holds = holds && s.fence.state == opening
-		case openOrCommitted:
-			holds = holds && s.fence.state != opening
-		}
 		switch {
-		case holds:
+		case s.fence.ownedBy(me, p.seen.generation) && (rule.helpsWhileOpen || s.fence.state == opening):
 			step(s, p, sealManifest, "still holds the fence")
 		case s.fence.owner == me && s.fence.state != opening:
 			step(s, p, sealDone, "finds that a duplicate has opened")
