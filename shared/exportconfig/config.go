@@ -128,6 +128,11 @@ type Export struct {
 	// RowGroupRows and RowGroupBytes end a row group; 0 is the default.
 	RowGroupRows  int64 `json:"row_group_rows,omitempty"`
 	RowGroupBytes int64 `json:"row_group_bytes,omitempty"`
+	// ParquetWriter is lapstrake.parquet.writer, "native" or "arrow", and
+	// ParquetEncoding lapstrake.parquet.encoding, "compatible" or "compact";
+	// both are empty for CSV.
+	ParquetWriter   string `json:"parquet_writer,omitempty"`
+	ParquetEncoding string `json:"parquet_encoding,omitempty"`
 	// PartBytes ends a part: max_file_size, or 128 MiB. At most 1 GiB.
 	PartBytes int64 `json:"part_bytes"`
 	// MaxValueBytes is tuning.max_value_mb; 0 is no limit.

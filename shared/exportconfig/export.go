@@ -29,8 +29,17 @@ func (r *reader) export(m, source *mapping, own ownKeys) Export {
 	r.parquet(m.block("parquet"), m, &e)
 	r.columns(m, &e)
 	r.destination(m.block("destination"), &e)
-	keys := r.lapstrake(m.block("lapstrake"), own)
+	lapstrake := m.block("lapstrake")
+	keys := r.lapstrake(lapstrake, own)
 	e.OnConflict, e.IfSuccess = keys.onConflict, keys.ifSuccess
+	switch e.Format {
+	case "parquet":
+		e.ParquetWriter, e.ParquetEncoding = keys.parquetWriter, keys.parquetEncoding
+	case "csv":
+		if lapstrake.has("parquet") {
+			r.fail(m.scope, lapstrake.lineOf("parquet"), "lapstrake.parquet is read with format: parquet only")
+		}
+	}
 	if e.Destination.URI != "" && e.PrefixTemplate == "" {
 		e.Diagnostics = append(e.Diagnostics, Diagnostic{Code: "GLOB_READERS_SEE_OLD_PARTS", Message: fmt.Sprintf(
 			"export %s: every run writes into one folder and nothing is deleted, so a reader of the whole folder sees the rows of old runs too: load what manifest.json lists, or put {run_id} or {date} into the destination", quote(e.Name))})

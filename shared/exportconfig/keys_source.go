@@ -32,6 +32,11 @@ var blocks = []keyBlock{
 		{name: "on_conflict", kind: enum, values: []string{"reject", "supersede"}, def: "reject", doc: "what a run does when another run of its export is alive"},
 		{name: "if_success", kind: enum, values: []string{"new_run", "refuse"}, def: "new_run", doc: "what a run does when its prefix already holds a complete run"},
 		{name: "consistency", kind: enum, values: []string{"per_task", "exported"}, def: "per_task", doc: "which rows the tasks of a run see together", not: map[string]string{"exported": oneSnapshot}},
+		{name: "parquet", kind: block, doc: "how Parquet files are written, which changes no value in them"},
+	}},
+	{path: "lapstrake.parquet", keys: []key{
+		{name: "writer", kind: enum, values: []string{"native", "arrow"}, def: "native", doc: "the encoder of this program, or arrow-go's, which is slower"},
+		{name: "encoding", kind: enum, values: []string{"compatible", "compact"}, def: "compatible", doc: "what every reader knows, or also delta encodings, which old readers refuse; of the native writer"},
 	}},
 	{path: "source", keys: []key{
 		{name: "type", kind: enum, values: []string{"postgres", "mysql", "mssql", "mongo", "oracle"}, required: true, doc: "the engine", not: map[string]string{
@@ -77,6 +82,11 @@ var blocks = []keyBlock{
 		{name: "on_conflict", kind: enum, values: []string{"reject", "supersede"}, def: "`lapstrake.on_conflict`", doc: "as at the root, for this export"},
 		{name: "if_success", kind: enum, values: []string{"new_run", "refuse"}, def: "`lapstrake.if_success`", doc: "as at the root, for this export"},
 		{name: "consistency", kind: enum, values: []string{"per_task", "exported"}, def: "`lapstrake.consistency`", doc: "as at the root, for this export", not: map[string]string{"exported": oneSnapshot}},
+		{name: "parquet", kind: block, doc: "as at the root, for this export"},
+	}},
+	{path: "exports[].lapstrake.parquet", keys: []key{
+		{name: "writer", kind: enum, values: []string{"native", "arrow"}, def: "`lapstrake.parquet.writer`", doc: "as at the root, for this export"},
+		{name: "encoding", kind: enum, values: []string{"compatible", "compact"}, def: "`lapstrake.parquet.encoding`", doc: "as at the root, for this export"},
 	}},
 	{path: "exports[].destination", keys: destinationKeys},
 	{path: "exports[].parquet", keys: []key{

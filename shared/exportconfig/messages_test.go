@@ -142,6 +142,8 @@ func TestMessages(t *testing.T) {
 		{"a type", file(rest + "columns:\n  a: decimal(5)\n  b: text\n"), `rivet.yaml:8: export "orders": columns.a: "decimal(5)" needs a precision and a scale, such as decimal(38,9)`},
 		{"a codec for CSV", file("table: t\nformat: csv\ncompression: zstd\n" + out), `rivet.yaml:6: export "orders": compression: CSV is not compressed: leave it out, or write compression: none`},
 		{"a profile for CSV", file("table: t\nformat: csv\ncompression_profile: fast\n" + out), `rivet.yaml:6: export "orders": compression_profile: CSV is not compressed: leave it out, or write compression: none`},
+		{"a writer that is none", src + export + "lapstrake: {parquet: {writer: arow}}\n", `rivet.yaml:4: lapstrake.parquet.writer must be native or arrow, not "arow"; did you mean arrow?`},
+		{"an encoding of CSV", file("table: t\nformat: csv\nlapstrake: {parquet: {encoding: compact}}\n" + out), `rivet.yaml:6: export "orders": lapstrake.parquet is read with format: parquet only`},
 		{"parquet for CSV", file("table: t\nformat: csv\nparquet: {}\n" + out), `rivet.yaml:6: export "orders": parquet is read with format: parquet only`},
 		{"a level of a codec without levels", file(rest + "compression: snappy\ncompression_level: 3\n"), `rivet.yaml:8: export "orders": compression_level: snappy has no levels`},
 		{"a level that gzip does not have", file(rest + "compression: gzip\ncompression_level: 10\n"), `rivet.yaml:8: export "orders": compression_level: gzip has the levels 1 to 9, not "10"`},

@@ -37,7 +37,7 @@ func Parse(file string, data []byte, env Env) (Config, error) {
 	}
 	cfg := Config{Dir: env.Dir, Source: r.source(m)}
 	cfg.Slack = r.slack(m.block("notifications").block("slack"))
-	own := r.lapstrake(m.block("lapstrake"), ownKeys{onConflict: "reject", ifSuccess: "new_run"})
+	own := r.lapstrake(m.block("lapstrake"), ownKeys{onConflict: "reject", ifSuccess: "new_run", parquetWriter: "native", parquetEncoding: "compatible"})
 	cfg.Source.Name = r.sourceName(m.block("lapstrake"))
 	if list := m.get("exports"); list != nil {
 		for _, e := range list.blocks {
@@ -96,13 +96,17 @@ func withoutQuotations(s string) string {
 
 // ownKeys are the keys of a lapstrake block.
 type ownKeys struct {
-	onConflict, ifSuccess string
+	onConflict, ifSuccess          string
+	parquetWriter, parquetEncoding string
 }
 
 func (r *reader) lapstrake(m *mapping, otherwise ownKeys) ownKeys {
+	parquet := m.block("parquet")
 	return ownKeys{
-		onConflict: m.or("on_conflict", otherwise.onConflict),
-		ifSuccess:  m.or("if_success", otherwise.ifSuccess),
+		onConflict:      m.or("on_conflict", otherwise.onConflict),
+		ifSuccess:       m.or("if_success", otherwise.ifSuccess),
+		parquetWriter:   parquet.or("writer", otherwise.parquetWriter),
+		parquetEncoding: parquet.or("encoding", otherwise.parquetEncoding),
 	}
 }
 

@@ -88,8 +88,8 @@ func TestEveryDefaultIsResolved(t *testing.T) {
 			Name: "orders", Line: 3, Table: "public.orders", Mode: "full", ChunkMaxAttempts: 4, Parallel: 1,
 			Format: "parquet", Compression: "zstd", CompressionLevel: 3, Verify: "size",
 			PartBytes: 128 << 20, MaxValueBytes: 256 << 20, RetryBackoffMillis: 2000, LockTimeoutSeconds: 30,
-			Destination: wire.Location{Kind: "local", URI: "file:///srv/etl/out"},
-			OnConflict:  "reject", IfSuccess: "new_run",
+			Destination:   wire.Location{Kind: "local", URI: "file:///srv/etl/out"},
+			ParquetWriter: "native", ParquetEncoding: "compatible", OnConflict: "reject", IfSuccess: "new_run",
 		}},
 	}
 	want.Exports[0].Diagnostics = cfg.Exports[0].Diagnostics
@@ -115,7 +115,7 @@ func windowed(e Export) Export {
 // default.
 func TestEveryKeyIsRead(t *testing.T) {
 	config := `
-lapstrake: {source_name: shop-1, on_conflict: supersede, if_success: refuse, consistency: per_task}
+lapstrake: {source_name: shop-1, on_conflict: supersede, if_success: refuse, consistency: per_task, parquet: {writer: arrow, encoding: compact}}
 source:
   type: postgres
   host: db.example.com
@@ -145,7 +145,7 @@ exports:
   columns: {amount: "decimal(18,2)", Note: text}
   parquet: {row_group_strategy: fixed_rows, row_group_rows: 500}
   tuning: {batch_size_memory_mb: 3, lock_timeout_s: 4, retry_backoff_ms: 6}
-  lapstrake: {on_conflict: reject, if_success: new_run}
+  lapstrake: {on_conflict: reject, if_success: new_run, parquet: {encoding: compatible}}
   destination:
     type: s3
     bucket: lake
@@ -209,7 +209,7 @@ exports:
 				MaxValueBytes: 2 << 20, BatchBytes: 3 << 20, RetryBackoffMillis: 6, StatementTimeoutSeconds: 7, LockTimeoutSeconds: 4,
 				Destination: wire.Location{Kind: "s3", URI: "s3://lake/shop/orders.eu/orders.eu", Region: "eu-central-1", Endpoint: "http://127.0.0.1:7070",
 					AccessKeyEnv: "AK", SecretKeyEnv: "SK", SessionTokenEnv: "ST"},
-				PrefixTemplate: "{date}/{run_id}/{other}/x/", OnConflict: "reject", IfSuccess: "new_run",
+				PrefixTemplate: "{date}/{run_id}/{other}/x/", ParquetWriter: "arrow", ParquetEncoding: "compatible", OnConflict: "reject", IfSuccess: "new_run",
 			},
 			{
 				Name: "customers", Line: 43, Table: "customers", Mode: "chunked", ChunkByKey: "id", ChunkCount: 8, ChunkMaxAttempts: 2, Parallel: 1,

@@ -56,7 +56,8 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 	l := loop{Job: j, started: j.Clock.Now()}
 	l.options = partfile.Options{
 		Columns: j.Plan.Columns, Compression: j.Plan.Export.Compression, Level: j.Plan.Export.CompressionLevel,
-		RowGroupRows: j.Plan.Export.RowGroupRows, RowGroupBytes: j.Plan.Export.RowGroupBytes,
+		RowGroupRows: j.Plan.Export.RowGroupRows, RowGroupBytes: j.Plan.Export.RowGroupBytes, ExpectedBytes: j.Plan.Export.PartBytes,
+		Writer: j.Plan.Export.ParquetWriter, Encoding: j.Plan.Export.ParquetEncoding,
 	}
 	if err := j.Format.Check(l.options); err != nil {
 		return Outcome{}, err
