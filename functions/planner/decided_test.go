@@ -157,7 +157,7 @@ func TestResumeOfACommittedRun(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := committed(t)
 			tc.damage(s)
-			before, reads := s.Keys("out/"), s.DB.Reads
+			before, reads, run := s.Keys("out/"), s.DB.Reads, s.Run(1)
 			_, err := s.Plan(s.Resume(1))
 			if fault.CodeOf(err) != tc.want {
 				t.Fatalf("the resume: %v", err)
@@ -173,8 +173,8 @@ func TestResumeOfACommittedRun(t *testing.T) {
 				s.WantPublished("after the resume", 1)
 				return
 			}
-			if after := s.Keys("out/"); fmt.Sprint(after) != fmt.Sprint(before) {
-				t.Fatalf("the prefix has changed from %v to %v", before, after)
+			if after := s.Keys("out/"); fmt.Sprint(after) != fmt.Sprint(before) || s.Run(1).Status != run.Status || s.Run(1).TriggerID != run.TriggerID {
+				t.Fatalf("the prefix has changed from %v to %v, the run to %s", before, after, s.Run(1).Status)
 			}
 			s.MustPlan(s.Repair(1)) // the way out that the refusal names
 			s.Settle(1)

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/functions/internal/stage"
 	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/runstate"
@@ -226,6 +228,43 @@ func TestCrashAtEveryCallOfARepair(t *testing.T) {
 	}
 }
 
+// The answer of every call of a repair is lost in turn, though the call has
+// happened; the process lives on and may do what it likes about that.
+func TestLostAnswerOfEveryCallOfARepair(t *testing.T) {
+	for n := 1; ; n++ {
+		s := published(t)
+		s.Put(second, "5\n6\n7\n9\n")
+		calls, last := 0, ""
+		s.Around = func(op string, perform func() error) error {
+			calls++
+			err := perform()
+			if calls != n || err != nil {
+				return err
+			}
+			last = op
+			if strings.HasPrefix(op, "create ") || strings.HasPrefix(op, "replace ") {
+				return destination.ErrUndecided
+			}
+			return errors.New("the answer was lost")
+		}
+		_, _ = s.Plan(s.Repair(1))
+		s.Drain()
+		s.ExpireLeases()
+		_, _ = s.Plan(s.Repair(1))
+		s.Settle(1)
+		when := fmt.Sprintf("after call %d (%s) was not answered", n, last)
+		if m := s.WantPublished(when, 1); m.Generation < 2 || s.Run(1).Status != runstate.RunSucceeded {
+			t.Fatalf("%s: generation %d, the run is %s", when, m.Generation, s.Run(1).Status)
+		}
+		if calls < n {
+			if n < 60 {
+				t.Fatalf("only %d calls seen: the test no longer tests anything", n)
+			}
+			return
+		}
+	}
+}
+
 // Another run takes over before every call of a repair in turn. The repair never
 // touches what that run publishes, and what the repaired run lists is either
 // what it was or wholly repaired.
@@ -280,6 +319,13 @@ func TestSuccessorAtEveryCallOfARepair(t *testing.T) {
 // A finalizer of the repaired generation stalls past the fence while a second
 // repair comes to its end; it wakes up, and the newer manifest stands.
 func TestZombieOfARepairLosesToANewerOne(t *testing.T) {
+	id := stage.New(t, 0).RunID(1)
+	for _, at := range []string{"create " + contract.RecordKey("orders", id, 2), "replace out/" + contract.SidecarName(id), "replace out/manifest.json", "replace out/_SUCCESS", "replace " + cursorKey} {
+		t.Run(at, func(t *testing.T) { zombieOfARepair(t, at) })
+	}
+}
+
+func zombieOfARepair(t *testing.T, at string) {
 	s := published(t)
 	s.Lose(second)
 	s.MustPlan(s.Repair(1))
@@ -287,7 +333,7 @@ func TestZombieOfARepairLosesToANewerOne(t *testing.T) {
 	}
 	stalled := false
 	s.Around = func(op string, perform func() error) error {
-		if stalled || op != "replace "+s.Sidecar(1) {
+		if stalled || op != at {
 			return perform()
 		}
 		stalled, s.Around = true, nil
@@ -295,9 +341,7 @@ func TestZombieOfARepairLosesToANewerOne(t *testing.T) {
 		s.Lose("out/part-g000002-000002.csv")
 		s.MustPlan(s.Repair(1))
 		s.DropMessages()
-		for _, id := range []contract.TaskID{"000001.r1.r1", "000001.r1", "000001.r2"} {
-			_, _ = s.Extract(1, id)
-		}
+		_, _ = s.Extract(1, s.Task(1, "000001.r1").SupersededBy)
 		if _, err := s.Finalize(1); err != nil {
 			t.Fatal(err)
 		}
