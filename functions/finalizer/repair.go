@@ -2,7 +2,9 @@ package finalizer
 
 import (
 	"context"
+	"errors"
 
+	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/runstate"
@@ -33,6 +35,11 @@ func (f *finalizer) repair(ctx context.Context) (wire.Outcome, error) {
 	}
 	if ready, err := f.complete(ctx); err != nil || ready != nil {
 		return orDone(ready), err
+	}
+	frozen := commit.Frozen{Plan: f.plan, Chunks: f.chunks}
+	if err := frozen.CheckRepair(held.Doc.Position); err != nil {
+		ended, failErr := f.fail(ctx, dispatch.Failure(err))
+		return orDone(ended), errors.Join(err, failErr)
 	}
 	return f.freezeAndPublish(ctx, true)
 }

@@ -24,7 +24,8 @@ func (p *planner) repair(ctx context.Context, sidecar contract.Manifest, body []
 	if err := p.otherMarker(ctx); err != nil {
 		return wire.TriggerResult{}, err
 	}
-	if err := p.stillOwner(ctx); err != nil {
+	doc, err := p.stillOwner(ctx)
+	if err != nil {
 		return wire.TriggerResult{}, err
 	}
 	damaged, err := commit.Damaged(ctx, p.prefix(), sidecar)
@@ -39,29 +40,31 @@ func (p *planner) repair(ctx context.Context, sidecar contract.Manifest, body []
 	switch {
 	case err != nil:
 		return wire.TriggerResult{}, commit.StartedWith(p.run, err)
-	case plan.Window != nil && len(damaged) > 0:
-		return wire.TriggerResult{}, noRepairWithCursor(p.name(), plan, damaged)
+	}
+	if err := atItsEnd(doc, plan, sidecar); err != nil { // R0
+		return wire.TriggerResult{}, err
 	}
 	if answer, err := p.claimResume(ctx); err != nil || answer != nil {
 		return orZero(answer), err
 	}
 	defer p.stayAlive(ctx)()
-	result, err := p.repairClaimed(ctx, plan, fp, body)
+	result, err := p.repairClaimed(ctx, plan, fp, sidecar, body)
 	return p.conclude(ctx, result, err)
 }
 
-// stillOwner refuses the repair of a run that a later one has followed.
-func (p *planner) stillOwner(ctx context.Context) error {
+// stillOwner returns the fence document, or refuses the repair of a run that a
+// later one has followed.
+func (p *planner) stillOwner(ctx context.Context) (contract.CursorDocument, error) {
 	held, err := p.fence().Read(ctx)
 	switch {
 	case err != nil:
-		return err
+		return held.Doc, err
 	case held.Absent():
-		return fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_MISSING", "export %q: %s is gone, so run %s cannot show that it is the last run of the export; nothing was changed. Restore the document", p.name(), contract.CursorKey(p.name()), p.run.RunID)
+		return held.Doc, fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_MISSING", "export %q: %s is gone, so run %s cannot show that it is the last run of the export; nothing was changed. Restore the document", p.name(), contract.CursorKey(p.name()), p.run.RunID)
 	case held.Doc.OwnerRunID != p.run.RunID:
-		return notLast(p.name(), p.run.RunID, held.Doc.OwnerRunID, held.Doc.Generation)
+		return held.Doc, notLast(p.name(), p.run.RunID, held.Doc.OwnerRunID, held.Doc.Generation)
 	}
-	return nil
+	return held.Doc, nil
 }
 
 func notLast(export contract.ExportName, run, owner contract.RunID, g contract.Generation) error {
@@ -85,21 +88,32 @@ func (p *planner) republish(ctx context.Context) (wire.TriggerResult, error) {
 	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.Succeeded, Reason: "intact"}, nil
 }
 
-// noRepairWithCursor refuses what cannot be done exactly: rows that share the
-// last value of the window and came after it belong to the next run, and a task
-// that is read again would deliver them too.
-func noRepairWithCursor(export contract.ExportName, plan chunkplan.Plan, damaged []commit.Damage) error {
-	return fault.New(fault.Refused, "LAPSTRAKE_RUN_REPAIR_UNSUPPORTED", "export %q, run %s: %d parts are damaged, the first is %s, and a run of mode %s is not repaired: rows that have come to the end of its window since would be delivered twice. Nothing was changed. Restore the objects from the bucket's versions or a copy",
-		export, plan.RunID, len(damaged), damaged[0].Path, plan.Export.Mode)
+// atItsEnd is R0: the cursor has to be where the run's window ends, or, while
+// the run has not come to move it, where it begins. Where the cursor is else,
+// nobody knows which rows are the run's.
+func atItsEnd(doc contract.CursorDocument, plan chunkplan.Plan, sidecar contract.Manifest) error {
+	if plan.Window == nil || sidecar.Position == nil {
+		return nil
+	}
+	want := sidecar.Position.From
+	if doc.State == contract.FenceCommitted {
+		want = sidecar.Position.To
+	}
+	if want == nil && doc.Position == nil || want != nil && doc.Position != nil && doc.Position.SameCursor(*want) && doc.Position.Value == want.Value {
+		return nil
+	}
+	return fault.New(fault.Refused, "LAPSTRAKE_PLAN_STALE", "run %s cannot be repaired: the cursor of export %q is not where its window ends; nothing was changed. Restore the damaged objects from the bucket's versions or a copy", plan.RunID, doc.Export)
 }
 
-func (p *planner) repairClaimed(ctx context.Context, plan chunkplan.Plan, fp contract.Fingerprint, sidecar []byte) (wire.TriggerResult, error) {
+func (p *planner) repairClaimed(ctx context.Context, plan chunkplan.Plan, fp contract.Fingerprint, sidecar contract.Manifest, body []byte) (wire.TriggerResult, error) {
 	me := commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix}
-	held, err := p.fence().Repair(ctx, me, sidecar, func(doc contract.CursorDocument) error {
+	held, err := p.fence().Repair(ctx, me, body, func(doc contract.CursorDocument) error {
 		if id := doc.SourceIdentity; id != nil {
-			return commit.CheckSource(p.name(), "the cursor", *id, plan.SourceIdentity)
+			if err := commit.CheckSource(p.name(), "the cursor", *id, plan.SourceIdentity); err != nil {
+				return err
+			}
 		}
-		return nil
+		return atItsEnd(doc, plan, sidecar)
 	})
 	if err != nil {
 		return wire.TriggerResult{}, err

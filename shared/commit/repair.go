@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -89,6 +90,24 @@ func (p Publication) replaceSidecar(ctx context.Context, prefix destination.Stor
 		return nil, nil, fmt.Errorf("repair: replace %s: %w", name, err)
 	}
 	return p.Manifest, nil, nil
+}
+
+// CheckRepair refuses a repair that has read rows of the next run: rows that
+// have come to the end of the window since it was published, and that the
+// position does not name as delivered. Both runs would deliver them (V10).
+// Without a key nobody can tell, and no promise is made.
+func (f Frozen) CheckRepair(position *contract.Position) error {
+	w := f.Window()
+	if w == nil || w.To == nil || position == nil || position.Value != w.To.Value {
+		return nil
+	}
+	for _, key := range w.To.DeliveredKeys {
+		if !slices.ContainsFunc(position.DeliveredKeys, func(k []string) bool { return slices.Equal(k, key) }) {
+			return fault.New(fault.Refused, "LAPSTRAKE_RUN_REPAIR_TIES", "run %s cannot be repaired: since it was published rows have come to the end of its window, %s = %s, which belong to the next run and cannot be told from its own while reading; what was published stands. Restore the damaged objects from the bucket's versions or a copy",
+				f.Plan.RunID, w.Column, w.To.Value)
+		}
+	}
+	return nil
 }
 
 // Damage is a part of a manifest that is not as the manifest says.

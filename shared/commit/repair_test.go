@@ -9,6 +9,8 @@ import (
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/destination/memory"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/keyspace"
+	"github.com/lapstrake/lapstrake/shared/runstate"
 )
 
 // sidecarOf returns the bytes of a run's sidecar.
@@ -143,6 +145,43 @@ func TestDamaged(t *testing.T) {
 	}{{"missing", true}, {"longer", false}, {"other", false}} {
 		if found[i].Path != want.path || found[i].Missing != want.missing {
 			t.Errorf("found %+v, want %+v", found[i], want)
+		}
+	}
+}
+
+// Rows that have come to the end of a window since it was published belong to
+// the next run; rows that are no longer there are no reason to refuse.
+func TestRepairDeliversNoRowOfTheNextRun(t *testing.T) {
+	end := func(keys ...string) *contract.Position {
+		p := &contract.Position{Kind: contract.PositionIncremental, Column: "at", Type: "bigint", Value: "7", KeyColumns: []string{"id"}}
+		for _, k := range keys {
+			p.DeliveredKeys = append(p.DeliveredKeys, []string{k})
+		}
+		return p
+	}
+	for _, tc := range []struct {
+		name     string
+		read     []string // keys at the end of the window, by the repair
+		position *contract.Position
+		want     fault.Code
+	}{
+		{"the same rows", []string{"1", "2"}, end("1", "2"), ""},
+		{"a row has left", []string{"1"}, end("1", "2"), ""},
+		{"a row has come", []string{"1", "2", "3"}, end("1", "2"), "LAPSTRAKE_RUN_REPAIR_TIES"},
+		{"the first row has come", []string{"3"}, end(), "LAPSTRAKE_RUN_REPAIR_TIES"},
+		{"a mode without a position", nil, nil, ""},
+	} {
+		f := Frozen{Chunks: []runstate.Chunk{{ID: "000000", Status: runstate.ChunkCompleted}}}
+		f.Plan.Window = &contract.PositionWindow{Kind: contract.PositionIncremental, Column: "at", Type: "bigint", To: end()}
+		f.Plan.Within = &keyspace.Window{Key: []keyspace.Column{{Name: "id"}}}
+		if tc.position == nil {
+			f.Plan.Window = nil
+		}
+		for _, k := range tc.read {
+			f.Chunks[0].HiKeys = append(f.Chunks[0].HiKeys, []string{k})
+		}
+		if err := f.CheckRepair(tc.position); fault.CodeOf(err) != tc.want {
+			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
 }
