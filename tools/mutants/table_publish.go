@@ -16,7 +16,7 @@ var publishMutants = []mutant{
 		name: "fence-not-read", rule: "F6, M10", core: true,
 		removes:  "a finalizer reads the fence before it commits",
 		edits:    []edit{ahead(publishFile, "Publication.readFence", "doc := held.Doc", "return held, nil, nil")},
-		caughtBy: committing("TestZombieAtEveryCall/unique versions, after a run that ended, two newer runs start and end, planner and finalizer"),
+		caughtBy: simulated("TestM10OverlappingRunsOfOneExport/the generation of the first is invalidated").saying(`and 2 stood before`),
 	},
 	{
 		name: "fence-of-another-run", rule: "F6", core: true,
