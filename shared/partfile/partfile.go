@@ -75,5 +75,4 @@ type Part struct {
 	Rows        int64
 	Fingerprint contract.Fingerprint
 	MD5         string
-	CRC32C      uint32
 }

@@ -75,8 +75,8 @@ func cutAnywhere(r *rand.Rand, columns []rowtype.Column, rows *rowbatch.Batch) [
 
 // FuzzWriters compares the writers over rows that a seed makes.
 func FuzzWriters(f *testing.F) {
-	for seed := range uint64(12) {
-		f.Add(seed, uint16(40*seed*seed), uint8(seed), seed%2 == 0, uint16(seed*31))
+	for seed := range uint64(60) {
+		f.Add(seed, uint16(9*seed*seed%3000), uint8(seed), seed%2 == 0, uint16(seed*31))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, rows uint16, codec uint8, compact bool, groupRows uint16) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -39,9 +39,10 @@ func appendStretch(r *rand.Rand, v *rowbatch.Vector, c rowtype.Column, n int) {
 	}
 	nulls := []int{0, 0, 10, 50, 90, 100}[r.IntN(6)]
 	longest := []int{1, 1, 3, 40, 2000}[r.IntN(5)]
-	distinct := []int{1, 2, pool.Len}[r.IntN(3)]
+	distinct := min(pool.Len, []int{1, 2, pool.Len}[r.IntN(3)])
+	offset := r.IntN(pool.Len)
 	for n > 0 {
-		run, from := min(n, 1+r.IntN(longest)), r.IntN(min(distinct, pool.Len))
+		run, from := min(n, 1+r.IntN(longest)), (offset+r.IntN(distinct))%pool.Len
 		null := !c.NotNull && r.IntN(100) < nulls
 		for range run {
 			if null {
