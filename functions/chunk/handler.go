@@ -34,6 +34,7 @@ type Deps struct {
 	Clock        clock.Clock
 	IDs          contract.IDSource
 	Log          *slog.Logger
+	Plans        *Plans // that this process has read; nil for none
 
 	// Worker names this process in the chunk's item, for people.
 	Worker string
@@ -100,7 +101,7 @@ func (h *handler) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, fp, err := commit.LoadPlan(ctx, root, ref.Export, ref.RunID)
+	plan, fp, err := h.load(ctx, root)
 	if err != nil {
 		return commit.StartedWith(h.run, err)
 	}
@@ -109,6 +110,20 @@ func (h *handler) open(ctx context.Context) error {
 	}
 	h.root, h.plan = root, plan
 	return nil
+}
+
+// load returns the run's plan, from what this process has kept or from the
+// store.
+func (h *handler) load(ctx context.Context, root destination.Store) (chunkplan.Plan, contract.Fingerprint, error) {
+	ref := h.task.Run
+	if plan, kept := h.Plans.get(ref.PlanFingerprint); kept && plan.RunID == ref.RunID && plan.Export.Name == string(ref.Export) {
+		return plan, ref.PlanFingerprint, nil
+	}
+	plan, fp, err := commit.LoadPlan(ctx, root, ref.Export, ref.RunID)
+	if err == nil {
+		h.Plans.put(fp, plan)
+	}
+	return plan, fp, err
 }
 
 // claim is T6. A nil outcome means that the chunk is this attempt's.

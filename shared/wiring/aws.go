@@ -38,6 +38,7 @@ type AWS struct {
 	resolver     *secrets.Resolver
 	destinations destination.Opener
 	notifier     notify.Notifier
+	plans        chunk.Plans
 }
 
 // AWSSettings are what a deployment tells its functions.
@@ -105,7 +106,7 @@ func (a *AWS) Planner() planner.Deps {
 func (a *AWS) Chunk() chunk.Deps {
 	return chunk.Deps{
 		Destinations: a.destinations, State: a.state, Queue: a.queues, Sources: Sources(a.resolver), Formats: Formats(),
-		Clock: clock.System{}, IDs: IDs{}, Log: a.settings.Log,
+		Clock: clock.System{}, IDs: IDs{}, Log: a.settings.Log, Plans: &a.plans,
 		Worker: a.settings.Worker, Lease: a.settings.Lease, Heartbeat: a.settings.Heartbeat,
 	}
 }

@@ -95,6 +95,7 @@ type execution struct {
 	queues  *inprocess.Queues
 	sends   taskqueue.Queue // the queues, as the functions send to them
 	state   observed
+	plans   chunk.Plans
 	workers int
 
 	changed chan struct{} // a finalization was handled: look at the run
@@ -204,7 +205,7 @@ func (e *execution) chunk(ctx context.Context, m wire.ChunkTask) (wire.Outcome, 
 	}
 	out, err := chunk.Handle(ctx, chunk.Deps{
 		Destinations: e.Destinations, State: e.state, Queue: e.sends, Sources: e.sources(), Formats: e.Formats,
-		Clock: e.Clock, IDs: e.IDs, Log: e.Log, Worker: e.Worker, Lease: e.Lease, Heartbeat: e.Heartbeat,
+		Clock: e.Clock, IDs: e.IDs, Log: e.Log, Plans: &e.plans, Worker: e.Worker, Lease: e.Lease, Heartbeat: e.Heartbeat,
 	}, m)
 	if err != nil && ctx.Err() == nil {
 		e.Log.Error("chunk failed", "run_id", m.Run.RunID, "task", m.Task, "code", fault.CodeOf(err), "error", err)
