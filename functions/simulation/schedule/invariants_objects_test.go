@@ -151,4 +151,5 @@ func (c *checker) marker(prefix string, body []byte) {
 		c.fail("V8", "_SUCCESS in %s went from generation %d to %d", prefix, at.marked, gen)
 	}
 	at.marked = gen
+	c.s.announce(prefix)
 }

@@ -76,6 +76,9 @@ func (c *checker) succeeded(r runstate.Run) {
 // notified is V15: whoever is told of a run can find in the table what he was
 // told.
 func (c *checker) notified(p *process, e notify.Event) {
+	if c == nil {
+		return
+	}
 	if e.Kind == notify.Validated {
 		if e.Status == "failed" && c.s.damages == 0 {
 			c.fail("V7", "the validator finds %v in %s", e.Findings, e.Prefix)

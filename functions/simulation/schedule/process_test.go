@@ -63,11 +63,19 @@ func (p *process) call(c call) error {
 		s.mu.Unlock()
 		return errDead
 	}
+	if s.direct != nil {
+		defer s.mu.Unlock()
+		return s.direct(p, c)
+	}
 	c.p, c.answer = p, make(chan fate)
 	s.waiting = append(s.waiting, &c)
 	s.mu.Unlock()
-	f := <-c.answer
-	if p.dead && f != diesAfter {
+	return c.meet(<-c.answer)
+}
+
+// meet lets a call meet its fate, and returns what its process sees of it.
+func (c *call) meet(f fate) error {
+	if c.p.dead && f != diesAfter {
 		return errDead
 	}
 	switch f {

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -56,6 +57,7 @@ type simulation struct {
 	table  *memory.Table
 	queues *inprocess.Queues
 	labels map[string]string // of messages, by id
+	plans  *chunk.Plans      // that workers keep; nil in a world whose every worker is new
 	now    time.Time
 	check  *checker
 
@@ -69,10 +71,14 @@ type simulation struct {
 	// faults counts what was done to the runs: a run of a simulation without
 	// any has no excuse.
 	faults, damages, tableLosses int
+	validated                    bool
 	// lostCursor is the fence document that an operator deleted, lostParts
 	// what an operator damaged.
 	lostCursor []byte
 	lostParts  map[string]object
+
+	// direct, if set, performs every call at once.
+	direct func(p *process, c call) error
 
 	decisions []decision // those that applied
 	tracing   bool
@@ -86,6 +92,7 @@ func newSimulation(ctx context.Context, seed int) *simulation {
 		ctx: ctx, top: draw(seed, rng), now: firstTime,
 		labels: make(map[string]string), asleep: make(map[int]bool), lostParts: make(map[string]object),
 	}
+	s.validated = seed%3 == 0
 	s.source = newRelation(s.top)
 	s.bucket = destmemory.New("memory://bucket", s.top.like)
 	s.table = memory.NewSharded(s.top.fanin)
@@ -189,7 +196,7 @@ func (p *process) receive(ctx context.Context, d taskqueue.Delivery) (string, er
 		}
 		out, err = chunk.Handle(ctx, chunk.Deps{
 			Destinations: p.destinations(), State: p.state(), Queue: p, Sources: p, Formats: formats, Clock: p, IDs: p, Log: quiet,
-			Worker: fmt.Sprint(p.id), Lease: chunkLease, Heartbeat: time.Minute,
+			Plans: p.s.plans, Worker: fmt.Sprint(p.id), Lease: chunkLease, Heartbeat: time.Minute,
 		}, m)
 	case wire.FinalizeQueue:
 		var m wire.FinalizeTask
@@ -222,6 +229,21 @@ func orError(a, b error) error {
 		return a
 	}
 	return b
+}
+
+// announce sends what a bucket sends when a marker appears in it: the event
+// that the validator works on. One simulation in three has a validator.
+func (s *simulation) announce(prefix string) {
+	if !s.validated {
+		return
+	}
+	body, err := json.Marshal(wire.ValidateTask{Version: wire.Version, Root: s.top.export.Destination, Prefix: prefix})
+	if err == nil {
+		err = s.queues.Send(s.ctx, wire.ValidateQueue, taskqueue.Message{Body: body})
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 // label says what a message is, the same for every copy of it.
