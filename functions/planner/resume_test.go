@@ -10,34 +10,55 @@ import (
 	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
-// halfDone is a stage whose run 1 has one completed task, one that a worker
-// holds, and one that is pending; its leases have ended, its messages are lost.
+// halfDone is a stage whose run 1 has a completed task, one that was split, whose
+// child a worker holds, and one that is pending; its leases have ended, its
+// messages are lost. The child is in no plan, so only R3 finds it.
 func halfDone(t *testing.T) (s *stage.Stage, held runstate.Lease) {
 	s = stage.New(t, 10)
 	s.MustPlan(s.Trigger(1))
 	if _, err := s.Extract(1, "000000"); err != nil {
 		t.Fatal(err)
 	}
-	held = runstate.Lease{Run: s.RunID(1), Task: "000001", Token: "zombie"}
-	if _, err := s.Table.Claim(t.Context(), runstate.ClaimRequest{Run: held.Run, Task: held.Task, Gen: 1, Token: held.Token, Now: s.Time, LeaseUntil: s.Time.Add(time.Hour)}); err != nil {
+	take := func(task contract.TaskID) runstate.Lease {
+		l := runstate.Lease{Run: s.RunID(1), Task: task, Token: s.NewID()}
+		if _, err := s.Table.Claim(t.Context(), runstate.ClaimRequest{Run: l.Run, Task: task, Gen: 1, Token: l.Token, Now: s.Time, LeaseUntil: s.Time.Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	whole := s.Task(1, "000001").Range
+	begun, rest := whole, whole
+	begun.UpTo, rest.After = keyspace.Key{"6"}, keyspace.Key{"6"}
+	if _, err := s.Table.Split(t.Context(), runstate.SplitRequest{
+		Lease: take("000001"), Gen: 1, Done: begun, Rest: rest, Result: delivered(s, "part-000002.csv", "5\n6\n"), ChildAttempts: 3, Now: s.Time,
+	}); err != nil {
 		t.Fatal(err)
 	}
+	held = take(child)
 	s.DropMessages()
 	s.ExpireLeases()
 	return s, held
 }
 
+const child contract.TaskID = "000001.s01"
+
+// delivered stores a part as a worker does, and is what it records of it.
+func delivered(s *stage.Stage, name, body string) runstate.Result {
+	s.Put("out/"+name, body)
+	rows := int64(strings.Count(body, "\n"))
+	return runstate.Result{Rows: rows, Bytes: int64(len(body)), Parts: []runstate.PartRecord{{
+		Path: name, Rows: rows, SizeBytes: int64(len(body)), Fingerprint: contract.FingerprintOf([]byte(body)), MD5: contract.MD5Base64([]byte(body)),
+	}}}
+}
+
 // zombieResult is what the worker of halfDone delivers when it wakes up.
 func zombieResult(s *stage.Stage) runstate.Result {
-	body := "5\n6\n7\n8\n"
-	s.Put("out/part-000002.csv", body)
-	return runstate.Result{Rows: 4, Bytes: int64(len(body)), Parts: []runstate.PartRecord{{
-		Path: "part-000002.csv", Rows: 4, SizeBytes: int64(len(body)), Fingerprint: contract.FingerprintOf([]byte(body)), MD5: contract.MD5Base64([]byte(body)),
-	}}}
+	return delivered(s, "part-000002-s01.csv", "7\n8\n")
 }
 
 // When a resume lists the prefix, it has revoked every lease of an older
@@ -52,7 +73,7 @@ func TestResumeRevokesBeforeItLists(t *testing.T) {
 			if run := s.Run(1); run.Gen != 2 || run.Status != runstate.RunPlanning {
 				t.Errorf("the run is %s at generation %d", run.Status, run.Gen)
 			}
-			for id, want := range map[contract.TaskID]runstate.ChunkStatus{"000000": runstate.ChunkCompleted, "000001": runstate.ChunkFailed, "000002": runstate.ChunkPending} {
+			for id, want := range map[contract.TaskID]runstate.ChunkStatus{"000000": runstate.ChunkCompleted, "000001": runstate.ChunkCompleted, child: runstate.ChunkFailed, "000002": runstate.ChunkPending} {
 				c := s.Task(1, id)
 				if c.Status != want || (c.Gen == 2) != (want != runstate.ChunkCompleted) {
 					t.Errorf("task %s is %s at generation %d", id, c.Status, c.Gen)
@@ -78,7 +99,7 @@ func TestResumeReadsTheTasksAgainAfterItHasRevoked(t *testing.T) {
 	s, held := halfDone(t)
 	done := false
 	s.Around = func(op string, perform func() error) error {
-		if op == "ResumeChunk 000001" && !done {
+		if op == "ResumeChunk "+string(child) && !done {
 			done = true
 			if _, err := s.Table.Complete(t.Context(), held, zombieResult(s), s.Time); err != nil {
 				t.Error(err)
@@ -90,7 +111,7 @@ func TestResumeReadsTheTasksAgainAfterItHasRevoked(t *testing.T) {
 	if moved := s.Keys("out/_quarantine/"); !done || len(moved) > 0 {
 		t.Fatalf("done %v, quarantined: %v", done, moved)
 	}
-	if c := s.Task(1, "000001"); !c.Live() {
+	if c := s.Task(1, child); !c.Live() || c.Status != runstate.ChunkCompleted {
 		t.Fatal("the completed task is done again")
 	}
 	s.Settle(1)

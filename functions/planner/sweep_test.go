@@ -217,7 +217,7 @@ func TestSweepResumesATaskOfAnOlderGeneration(t *testing.T) {
 	if err := s.Sweep(); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []contract.TaskID{"000001", "000002"} {
+	for _, id := range []contract.TaskID{child, "000002"} {
 		if c := s.Task(1, id); c.Gen != 2 {
 			t.Errorf("task %s is of generation %d", id, c.Gen)
 		}
