@@ -92,8 +92,10 @@ func (s *changesSession) IntegerBounds(context.Context, source.Relation, keyspac
 	panic("no range of integers is asked for")
 }
 
-func (s *changesSession) TimeWindow(context.Context, source.Relation, keyspace.Column, bool, time.Time, time.Time) (keyspace.Window, int64, error) {
-	panic("no window of time is asked for")
+// TimeWindow takes the cursor for seconds since 1970.
+func (s *changesSession) TimeWindow(_ context.Context, _ source.Relation, column keyspace.Column, _ bool, from, to time.Time) (keyspace.Window, int64, error) {
+	begin := strconv.FormatInt(from.Unix(), 10)
+	return keyspace.Window{Cursor: column, From: &begin, FromIncluded: true, To: strconv.FormatInt(to.Unix(), 10), ToExcluded: true}, 0, nil
 }
 
 func (s *changesSession) CursorEnd(_ context.Context, _ source.Relation, q source.CursorQuery) (source.CursorEnd, error) {
@@ -126,8 +128,11 @@ func (s *changesSession) CursorEnd(_ context.Context, _ source.Relation, q sourc
 	return end, nil
 }
 
+// estimatedRows is what a piece of a window seems to hold.
+const estimatedRows = 100_000
+
 func (s *changesSession) EstimateRows(_ context.Context, _ source.Relation, w keyspace.Window) (int64, error) {
-	return int64(s.changes.pieces) * 100_000, nil // what makes a task each
+	return int64(s.changes.pieces) * estimatedRows, nil // what makes a task each
 }
 
 func (s *changesSession) SplitPoints(_ context.Context, _ source.Relation, key []keyspace.Column, w *keyspace.Window, pieces int) (cuts []keyspace.Key, err error) {

@@ -46,6 +46,13 @@ func TestRules(t *testing.T) {
 	})
 }
 
+func (s shape) wantDelivered(t *testing.T, w *world) {
+	t.Helper()
+	if err := s.delivered(w, w.look(t)); err != nil {
+		t.Error(err)
+	}
+}
+
 // prefix is where the parts are.
 func (w *world) prefix() destination.Store { return destination.Prefixed(w.bucket, out) }
 
@@ -153,7 +160,7 @@ func (s shape) damaged(t *testing.T) (w *world, missing, differs, intact runstat
 func resumeFollowsTheMatrix(t *testing.T, s shape) {
 	decisions := func() ([]string, *world) {
 		w, missing, differs, intact := s.damaged(t)
-		h := record(t, "", w)
+		h := s.recordOf(t, "", w)
 		if err := w.resume(t); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +193,7 @@ func resumeFollowsTheMatrix(t *testing.T, s shape) {
 				t.Errorf("it is not so that what is %s; %s", tc.decision, made)
 			}
 		}
-		if err := w.isTable(now.rows(m)); err != nil {
+		if err := s.delivered(w, now); err != nil {
 			t.Error(err)
 		}
 		return made, w
@@ -236,8 +243,8 @@ func quarantineNeverDeletes(t *testing.T, s shape) {
 		if moves < 3 {
 			t.Fatalf("%d moves: the test no longer tests anything", moves)
 		}
-		if m, _, committed := now.sidecar(w.runID(1)); !committed || w.isTable(now.rows(m)) != nil {
-			t.Errorf("denied %v: the run did not deliver its table", denied)
+		if err := s.delivered(w, now); err != nil {
+			t.Errorf("denied %v: %v", denied, err)
 		}
 	}
 }
@@ -275,8 +282,7 @@ func failedManifestKeepsTheRunOpen(t *testing.T, s shape) {
 	if run := w.run(t, 1); run.Status != runstate.RunSucceeded {
 		t.Errorf("in the end the run is %s: %+v", run.Status, run.Error)
 	}
-	_, rows := w.read(t)
-	w.wantTable(t, "in the end", rows)
+	s.wantDelivered(t, w)
 }
 
 // notifier writes down when it is told of what.
@@ -294,7 +300,7 @@ func (r *recorder) Notify(_ context.Context, e notify.Event) error {
 // The end of a run goes by the order of I8: manifest, marker, cursor, verdict,
 // report, notification.
 func finalizeOrder(t *testing.T, s shape) {
-	h := record(t, "", s.world(t))
+	h := s.record(t, "")
 	w := h.w
 	triggerUntilPlanned(t, w, 1)
 	s.extract(t, w)
@@ -371,9 +377,7 @@ func repairReplacesTheSidecar(t *testing.T, s shape) {
 	if err := now.parts(m); err != nil {
 		t.Error(err)
 	}
-	if err := w.isTable(now.rows(m)); err != nil {
-		t.Error(err)
-	}
+	s.wantDelivered(t, w)
 	if m.Generation <= before.Generation || slices.ContainsFunc(m.Parts, func(p contract.Part) bool { return p.Path == lost }) {
 		t.Errorf("the manifest at generation %d lists what was lost", m.Generation)
 	}
@@ -401,8 +405,7 @@ func committedPartsStay(t *testing.T, s shape) {
 		}
 	}
 	w.settle(t, w.runID(1))
-	_, rows := w.read(t)
-	w.wantTable(t, "in the end", rows)
+	s.wantDelivered(t, w)
 }
 
 // After a run that has ended, one dies before its first part: the next one
@@ -411,6 +414,7 @@ func freshCrashRereads(t *testing.T, s shape) {
 	w := s.world(t)
 	triggerUntilPlanned(t, w, 1)
 	w.settle(t, w.runID(1))
+	s.grow(w)
 	w.before = func(op string) {
 		if strings.HasPrefix(op, "create "+out+"part-") && w.death.at == 0 {
 			w.death = plan{at: w.calls + 1}
@@ -423,12 +427,12 @@ func freshCrashRereads(t *testing.T, s shape) {
 	}
 	w.before = nil
 	w.dropMessages(t)
-	w.db.rows += 3
+	s.grow(w)
 	w.now = w.now.Add(planTimeout)
 	triggerUntilPlanned(t, w, 3)
 	w.settle(t, w.runID(3))
-	m, rows := w.read(t)
-	w.wantTable(t, "in the end", rows)
+	m, _ := w.read(t)
+	s.wantDelivered(t, w)
 	if m.RunID != w.runID(3) {
 		t.Errorf("the manifest is that of %s", m.RunID)
 	}
@@ -445,12 +449,12 @@ func failureAfterDataRereads(t *testing.T, s shape) {
 	if run := w.run(t, 1); run.Status != runstate.RunFailed {
 		t.Fatalf("the run is %s: the test no longer tests anything", run.Status)
 	}
-	w.db.rows += 3
+	s.grow(w)
 	reads := w.reads()
 	triggerUntilPlanned(t, w, 2)
 	w.settle(t, w.runID(2))
-	m, rows := w.read(t)
-	w.wantTable(t, "in the end", rows)
+	m, _ := w.read(t)
+	s.wantDelivered(t, w)
 	if m.RunID != w.runID(2) || *reads == 0 {
 		t.Errorf("the manifest is that of %s after %d reads", m.RunID, *reads)
 	}
@@ -474,8 +478,8 @@ func resumeRehydrates(t *testing.T, s shape) {
 		t.Fatal(err)
 	}
 	w.settle(t, w.runID(1))
-	m, rows := w.read(t)
-	w.wantTable(t, "in the end", rows)
+	m, _ := w.read(t)
+	s.wantDelivered(t, w)
 	var listed []string
 	for _, p := range m.Parts {
 		listed = append(listed, p.Path)

@@ -18,6 +18,7 @@ import (
 // process, or a reader, could have met.
 type history struct {
 	name    string
+	shape   shape
 	w       *world
 	calls   []string // of all processes, but for those in which one died
 	moments []moment
@@ -66,9 +67,13 @@ func reading(op string) bool {
 	return false
 }
 
-// record begins the history of w: from now on each of its states is kept.
-func record(t *testing.T, name string, w *world) *history {
-	h := &history{name: name, w: w}
+// record begins the history of a world: from now on each of its states is kept.
+func (s shape) record(t *testing.T, name string) *history {
+	return s.recordOf(t, name, s.world(t))
+}
+
+func (s shape) recordOf(t *testing.T, name string, w *world) *history {
+	h := &history{name: name, shape: s, w: w}
 	seen, last := 0, ""
 	w.before = func(op string) {
 		// A call that no process came back from may have written too.

@@ -1,10 +1,16 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
@@ -20,6 +26,9 @@ type shape struct {
 	stride int
 	// lose deletes every item of the world's table.
 	lose func(w *world)
+	// shared is true where the runs of the export share its rows out, by a
+	// cursor; elsewhere each run delivers all of them.
+	shared bool
 }
 
 var modes = []shape{
@@ -36,6 +45,92 @@ var modes = []shape{
 		w.config.Exports[0].ChunkColumn, w.config.Exports[0].ChunkByKey = "", "id"
 		return w
 	}},
+	{name: "incremental", stride: 1, lose: (*world).loseTable, shared: true, world: func(*testing.T) *world {
+		w := newCursorWorld(1, 2, 3, 3, 4, 5, 5, 5)
+		w.db.changes.pieces = 3
+		return w
+	}},
+	{name: "time_window", stride: 1, lose: (*world).loseTable, world: func(*testing.T) *world {
+		w := newCursorWorld()
+		w.db.changes.pieces = 3
+		for _, at := range []time.Duration{-72 * time.Hour, -36 * time.Hour, -36 * time.Hour, -24 * time.Hour, -time.Hour, -time.Minute, 0, time.Hour} {
+			w.db.changes.add(w.now.Add(at).Unix()) // the first and the last are outside
+		}
+		e := &w.config.Exports[0]
+		e.Mode, e.CursorColumn = exportconfig.TimeWindow, ""
+		e.TimeColumn, e.TimeColumnType, e.DaysWindow = "at", "unix", 1
+		return w
+	}},
+}
+
+// rows are what the runs of the world have to deliver by now.
+func (s shape) rows(w *world) map[string]int {
+	want := make(map[string]int)
+	if w.db.changes == nil {
+		n, nulls := w.db.extent()
+		for i := int64(1); i <= n; i++ {
+			want[strconv.FormatInt(i, 10)] = 1
+		}
+		if nulls > 0 {
+			want["null"] = nulls
+		}
+		return want
+	}
+	from, to := int64(math.MinInt64), int64(math.MaxInt64)
+	if !s.shared { // the days before that of the trigger, and its day so far
+		begin := w.trigger(1).ScheduledTime.Time
+		from, to = begin.Truncate(24*time.Hour).Add(-24*time.Hour).Unix(), begin.Unix()
+	}
+	for _, r := range w.db.changes.sorted() {
+		if r.at >= from && r.at < to {
+			want[strconv.FormatInt(r.id, 10)] = 1
+		}
+	}
+	return want
+}
+
+// grow adds rows to the source, which the next run has to deliver.
+func (s shape) grow(w *world) {
+	switch c := w.db.changes; {
+	case c == nil:
+		w.db.rows += 3
+	case s.shared:
+		c.add(5, 6, 7) // one of them has the value that a run may have ended at
+	default:
+		at := w.trigger(1).ScheduledTime.Add(-2 * time.Hour).Unix()
+		c.add(at, at, at+1)
+	}
+}
+
+// delivered returns an error unless a reader who takes what Success manifests
+// list has the rows of the source, each once: those of manifest.json, or of all
+// runs together where they share them out.
+func (s shape) delivered(w *world, now moment) error {
+	if _, fits := now.marked(); !fits {
+		return errors.New("the marker does not fit the manifest")
+	}
+	m, _, err := now.manifest()
+	if err != nil {
+		return err
+	}
+	got := now.rows(m)
+	if s.shared {
+		all, err := now.manifests()
+		if err != nil {
+			return err
+		}
+		delete(all, contract.ManifestName) // it is one of the others
+		got = make(map[string]int)
+		for _, m := range all {
+			for row, n := range now.rows(m) {
+				got[row] += n
+			}
+		}
+	}
+	if want := s.rows(w); !maps.Equal(got, want) {
+		return fmt.Errorf("a reader has %v, the source has %v", got, want)
+	}
+	return nil
 }
 
 // places are where an export is kept, on which backend.
@@ -97,15 +192,18 @@ func (s shape) stories(t *testing.T) []*history {
 }
 
 func (s shape) undisturbed(t *testing.T) *history {
-	h := record(t, "one run", s.world(t))
+	h := s.record(t, "one run")
 	triggerUntilPlanned(t, h.w, 1)
 	h.w.settle(t, h.w.runID(1))
 	return h.end(t)
 }
 
 func (s shape) twoRuns(t *testing.T) *history {
-	h := record(t, "two runs into one prefix", s.world(t))
+	h := s.record(t, "two runs into one prefix")
 	for id := 1; id <= 2; id++ {
+		if id == 2 && s.shared {
+			s.grow(h.w)
+		}
 		triggerUntilPlanned(t, h.w, id)
 		h.w.settle(t, h.w.runID(id))
 	}
@@ -119,7 +217,7 @@ func (s shape) crash(t *testing.T, n int, resume bool) (h *history, died bool) {
 	if resume {
 		how = "resumed"
 	}
-	h = record(t, fmt.Sprintf("dead in call %d, %s", n, how), s.world(t))
+	h = s.record(t, fmt.Sprintf("dead in call %d, %s", n, how))
 	w := h.w
 	w.death = plan{at: n, landed: n/s.stride%2 == 0}
 	_, _ = w.planner(t.Context(), w.trigger(1))
@@ -142,10 +240,13 @@ func (s shape) crash(t *testing.T, n int, resume bool) (h *history, died bool) {
 // overlap starts a second run that supersedes the first, after so many
 // deliveries; the first one's messages are still there.
 func (s shape) overlap(t *testing.T, step int) *history {
-	h := record(t, fmt.Sprintf("superseded after %d deliveries", step), s.world(t))
+	h := s.record(t, fmt.Sprintf("superseded after %d deliveries", step))
 	w := h.w
 	triggerUntilPlanned(t, w, 1)
 	s.deliver(t, w, step)
+	if s.shared {
+		s.grow(w)
+	}
 	second := w.trigger(2)
 	second.OnConflict = "supersede"
 	if _, err := w.planner(t.Context(), second); err != nil {
@@ -158,10 +259,13 @@ func (s shape) overlap(t *testing.T, step int) *history {
 // lostTable deletes everything that is not in the destination, after so many
 // deliveries. The next run starts from what the destination says.
 func (s shape) lostTable(t *testing.T, step int) *history {
-	h := record(t, fmt.Sprintf("table lost after %d deliveries", step), s.world(t))
+	h := s.record(t, fmt.Sprintf("table lost after %d deliveries", step))
 	w := h.w
 	triggerUntilPlanned(t, w, 1)
 	s.deliver(t, w, step)
+	if s.shared {
+		s.grow(w)
+	}
 	s.lose(w)
 	w.drainUntilDead(t)
 	triggerUntilPlanned(t, w, 2)
