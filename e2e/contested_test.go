@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,11 +17,15 @@ import (
 	"github.com/lapstrake/lapstrake/shared/contract"
 )
 
-// contested is one export on a cloud that several processes write at once.
+// contested is one export that several processes write, on a cloud or in a
+// folder.
 type contested struct {
 	cloud  cloud
+	folder string // "" on a cloud
 	db     *database
 	export string
+	// mode is its mode in the config, of whole tables or of what is new.
+	mode string
 	// versions are the rows of the table at all times: a run reads one of them.
 	versions []map[string]int
 	newest   contract.Generation // that manifest.json has had
@@ -29,14 +34,18 @@ type contested struct {
 const (
 	contestedRows   = 600
 	contestedChunks = 6
+	wholeTable      = "mode: chunked, chunk_size: 100"
 )
+
+// newRows are the modes whose runs deliver what no run has delivered.
+var newRows = []string{"mode: incremental, cursor_column: id", "mode: chunked, chunk_by_key: id, keyset_incremental: true"}
 
 // contest makes an export with a database of its own in a cloud.
 func contest(t *testing.T, c cloud, name string) *contested {
 	t.Helper()
 	db := newDatabase(t)
 	db.exec(t, fmt.Sprintf("CREATE TABLE lines (id integer PRIMARY KEY, v text); INSERT INTO lines SELECT i, md5(i::text) FROM generate_series(1, %d) i; ANALYZE lines", contestedRows))
-	x := &contested{cloud: c, db: db, export: strings.Map(func(r rune) rune {
+	x := &contested{cloud: c, db: db, mode: wholeTable, export: strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
@@ -54,6 +63,13 @@ func (x *contested) remember(t *testing.T) {
 		rows[row]++
 	}
 	x.versions = append(x.versions, rows)
+}
+
+// grow adds rows to the table.
+func (x *contested) grow(t *testing.T, n int) {
+	t.Helper()
+	x.db.exec(t, fmt.Sprintf("INSERT INTO lines SELECT m + i, md5((m + i)::text) FROM generate_series(1, %d) i, (SELECT max(id) m FROM lines) AS top", n))
+	x.remember(t)
 }
 
 // change gives every row of the table another value.
@@ -76,10 +92,14 @@ func (x *contested) desk(t *testing.T, store, table *proxy) *desk {
 	if table != nil {
 		d.env["AWS_ENDPOINT_URL_DYNAMODB"] = table.url
 	}
+	to := fmt.Sprintf(`{ type: s3, bucket: %s, prefix: "shop/{export}" }`, x.cloud.bucket)
+	if x.folder != "" {
+		to = fmt.Sprintf("{ type: local, path: %q }", x.folder)
+	}
 	d.write(t, "rivet.yaml", fmt.Sprintf(`source: { type: postgres, url_env: DATABASE_URL }
 exports:
-  - { name: %s, table: public.lines, mode: chunked, chunk_size: %d, parallel: 2, format: csv, compression: none, destination: { type: s3, bucket: %s, prefix: "shop/{export}" } }
-`, x.export, contestedRows/contestedChunks, x.cloud.bucket))
+  - { name: %s, table: public.lines, %s, parallel: 2, format: csv, compression: none, destination: %s }
+`, x.export, x.mode, to))
 	return d
 }
 
@@ -95,23 +115,26 @@ func (x *contested) proxies(t *testing.T) (store, table *proxy) {
 }
 
 func (x *contested) get(t *testing.T) func(string) []byte {
+	if x.folder != "" {
+		return inFolder(t, x.folder)
+	}
 	return x.cloud.inBucket(t, "shop/"+x.export)
 }
 
 // judge fails the test when a reader could be deceived: a marker without its
 // manifest, an older generation over a newer one, or a success, of whatever run,
-// that is not the table as it was at some time, each row once. It returns the
-// manifest that a reader trusts now, if there is one, and the runs that have
-// succeeded.
+// that is not the table as it was at some time, each row once; or, where runs
+// deliver what is new, a row in two successes. It returns the manifest that a
+// reader trusts now, if there is one, and the runs that have succeeded.
 func (x *contested) judge(t *testing.T) (*contract.Manifest, map[contract.RunID]bool) {
 	t.Helper()
-	get := x.get(t)
+	get, union := x.get(t), make(map[string]int)
 	committed := make(map[contract.RunID]bool)
 	for _, name := range x.sidecars(t) {
 		m := x.decode(t, name, get(name))
 		if m.Status == contract.StatusSuccess {
 			committed[m.RunID] = true
-			x.wantTable(t, name, m)
+			x.wantRows(t, name, m, union)
 		}
 	}
 	body, marker := get(contract.ManifestName), get(contract.SuccessName)
@@ -129,7 +152,7 @@ func (x *contested) judge(t *testing.T) (*contract.Manifest, map[contract.RunID]
 	if !committed[m.RunID] {
 		t.Fatalf("the manifest of run %s stands, and that run has not committed", m.RunID)
 	}
-	x.wantTable(t, contract.ManifestName, m)
+	x.wantRows(t, contract.ManifestName, m, make(map[string]int))
 	if !bytes.Equal(marker, contract.SuccessBody(body)) {
 		return nil, committed // not yet, says the marker
 	}
@@ -148,11 +171,19 @@ func (x *contested) decode(t *testing.T, name string, body []byte) contract.Mani
 // sidecars are the names of all runs' own manifests.
 func (x *contested) sidecars(t *testing.T) []string {
 	t.Helper()
+	var names []string
+	if x.folder != "" {
+		for _, name := range files(t, x.folder) {
+			if contract.IsSidecarName(name) {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
 	out, err := x.cloud.client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(x.cloud.bucket), Prefix: aws.String("shop/" + x.export + "/manifest-")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
 	for _, o := range out.Contents {
 		if name := path.Base(aws.ToString(o.Key)); contract.IsSidecarName(name) {
 			names = append(names, name)
@@ -161,9 +192,25 @@ func (x *contested) sidecars(t *testing.T) []string {
 	return names
 }
 
-// wantTable fails the test unless the parts of a manifest are the table at some
-// time.
-func (x *contested) wantTable(t *testing.T, name string, m contract.Manifest) {
+// wantRows adds the rows of a manifest to those that were seen, and fails the
+// test unless they are the table at some time or, where runs deliver what is new,
+// rows of it that no other success has.
+func (x *contested) wantRows(t *testing.T, name string, m contract.Manifest, seen map[string]int) {
+	t.Helper()
+	rows := x.rows(t, name, m)
+	for row, n := range rows {
+		seen[row] += n
+		if x.mode != wholeTable && (seen[row] != 1 || x.versions[len(x.versions)-1][row] != 1) {
+			t.Fatalf("%s of run %s: row %s is delivered %d times, and is in the table %d times", name, m.RunID, row, seen[row], x.versions[len(x.versions)-1][row])
+		}
+	}
+	if x.mode == wholeTable && !slices.ContainsFunc(x.versions, func(v map[string]int) bool { return maps.Equal(v, rows) }) {
+		t.Fatalf("%s of run %s: %d different rows of %d in the table; it is not the table at any time", name, m.RunID, len(rows), len(x.versions[0]))
+	}
+}
+
+// rows are those of the parts that a manifest lists.
+func (x *contested) rows(t *testing.T, name string, m contract.Manifest) map[string]int {
 	t.Helper()
 	get, rows := x.get(t), make(map[string]int)
 	for _, p := range m.Parts {
@@ -179,27 +226,32 @@ func (x *contested) wantTable(t *testing.T, name string, m contract.Manifest) {
 			rows[strings.Join(record, ",")]++
 		}
 	}
-	for _, version := range x.versions {
-		if maps.Equal(version, rows) {
-			return
-		}
-	}
-	t.Fatalf("%s of run %s: %d different rows of %d in the table; it is not the table at any time", name, m.RunID, len(rows), len(x.versions[0]))
+	return rows
 }
 
-// wantNewest fails the test unless a reader finds the table as it is now, and
-// the cursor is that of the run that published it.
+// wantNewest fails the test unless a reader finds the table as it is now, in the
+// newest manifest or, where runs deliver what is new, in all successes together;
+// and the cursor is that of the run that has published.
 func (x *contested) wantNewest(t *testing.T) contract.Manifest {
 	t.Helper()
 	m, _ := x.judge(t)
 	if m == nil {
 		t.Fatal("nothing is published")
 	}
-	versions := x.versions
-	x.versions = versions[len(versions)-1:]
-	x.wantTable(t, "the newest manifest", *m)
-	x.versions = versions
-	doc, err := contract.DecodeCursor(x.cloud.inBucket(t, "shop/"+x.export)(contract.CursorKey(contract.ExportName(x.export))))
+	get, found := x.get(t), make(map[string]int)
+	if x.mode == wholeTable {
+		found = x.rows(t, contract.ManifestName, *m)
+	} else {
+		for _, name := range x.sidecars(t) {
+			if success := x.decode(t, name, get(name)); success.Status == contract.StatusSuccess {
+				maps.Copy(found, x.rows(t, name, success))
+			}
+		}
+	}
+	if now := x.versions[len(x.versions)-1]; !maps.Equal(now, found) {
+		t.Fatalf("a reader finds %d rows, the table has %d", len(found), len(now))
+	}
+	doc, err := contract.DecodeCursor(get(contract.CursorKey(contract.ExportName(x.export))))
 	if err != nil || doc.OwnerRunID != m.RunID || doc.State != contract.FenceCommitted || doc.Generation < m.Generation {
 		t.Errorf("the cursor is that of %s at generation %d, %s (%v); the manifest that of %s at %d", doc.OwnerRunID, doc.Generation, doc.State, err, m.RunID, m.Generation)
 	}

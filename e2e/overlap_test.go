@@ -14,7 +14,7 @@ import (
 
 var (
 	killSeed   = flag.Uint64("kill-seed", 1, "the seed of the random kills")
-	killRounds = flag.Int("kill-rounds", 25, "how many rounds of random kills there are")
+	killRounds = flag.Int("kill-rounds", 20, "how many rounds of random kills there are")
 )
 
 // Two processes run one export at the same moment. The one that comes second is
@@ -106,11 +106,24 @@ func (x *contested) together(t *testing.T, verb ...string) [2]outcome {
 // alone delivers the table.
 func TestProcessesAreKilledAndStoppedAtRandom(t *testing.T) {
 	c := needContest(t)
+	for i, mode := range append([]string{wholeTable}, newRows...) {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			x := contest(t, c, fmt.Sprintf("random %d", i))
+			x.mode = mode
+			x.killAndStop(t)
+		})
+	}
+}
+
+func (x *contested) killAndStop(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*killSeed, 0))
-	x := contest(t, c, "random")
 	killed, slept := 0, 0
 	var asleep []*doomed
 	for round := range *killRounds {
+		if x.mode != wholeTable {
+			x.grow(t, 1+rng.IntN(100))
+		}
 		var awake []*doomed
 		if len(asleep) > 0 && rng.IntN(2) == 0 {
 			i := rng.IntN(len(asleep))
