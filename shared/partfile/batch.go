@@ -70,9 +70,24 @@ func allUTF8(v *rowbatch.Vector) bool {
 // allWithin reports whether every decimal has at most the digits of its type.
 func allWithin(v *rowbatch.Vector) bool {
 	limit := &limits[v.Type.Precision]
+	if v.Type.Precision <= 18 { // most are, and fit into one word
+		return allWithinWord(v.Data, int64(limit[0]))
+	}
 	width := v.Type.Width()
 	for data := v.Data; len(data) >= width; data = data[width:] {
 		if !below(data[:width], limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// allWithinWord is allWithin for decimals whose limit is less than a word: the
+// upper word says no more than the sign.
+func allWithinWord(data []byte, limit int64) bool {
+	for ; len(data) >= 16; data = data[16:] {
+		low, high := int64(binary.LittleEndian.Uint64(data)), int64(binary.LittleEndian.Uint64(data[8:]))
+		if high != low>>63 || low >= limit || low <= -limit {
 			return false
 		}
 	}

@@ -6,8 +6,8 @@ package body
 // zero value is empty.
 //
 // It grows by doubling while a copy is cheap, and then at once to what a part
-// is expected to have: a part is in memory once. Memory that was reserved and
-// not written to is not resident.
+// is expected to have: a part is in memory once. What the system gives for it
+// is not resident before it is written to.
 type Buffer struct {
 	// Expected is how many bytes a full part has, or 0.
 	Expected int64
@@ -33,8 +33,7 @@ func (b *Buffer) Reserve(n int) {
 	if need <= cap(b.buf) {
 		return
 	}
-	size := need
-	full := int(b.Expected + b.Expected/8) // a part ends a little after it is full
+	size, full := need, b.full()
 	switch {
 	case len(b.buf) == 0:
 	case need <= cheap:
@@ -44,6 +43,20 @@ func (b *Buffer) Reserve(n int) {
 	default:
 		size = need + need/4
 	}
+	b.grow(size)
+}
+
+// ReserveAll makes room for what a part is expected to have.
+func (b *Buffer) ReserveAll() {
+	if n := b.full(); n > cap(b.buf) {
+		b.grow(n)
+	}
+}
+
+// full is more than expected: a part ends a little after it is full.
+func (b *Buffer) full() int { return int(b.Expected + b.Expected/8) }
+
+func (b *Buffer) grow(size int) {
 	grown := make([]byte, len(b.buf), size)
 	copy(grown, b.buf)
 	b.buf = grown

@@ -27,13 +27,13 @@ type column struct {
 	pending      rowbatch.Vector // the rows of the open page
 	pendingBytes int64
 
-	rows       int64 // in pages
-	pages      []byte
-	dictionary []byte // its page
-	index      pageIndex
-	choice     choice
-	numbers    numbering // nil for a column that never has a dictionary
-	chunk      chunk
+	rows    int64    // in pages
+	pages   [][]byte // encoded, in the arena
+	size    int64    // of them
+	index   pageIndex
+	choice  choice
+	numbers numbering // nil for a column that never has a dictionary
+	chunk   chunk
 }
 
 func newColumn(c rowtype.Column, length int, compact bool) *column {
@@ -57,7 +57,7 @@ func newColumn(c rowtype.Column, length int, compact bool) *column {
 
 // reset starts a row group.
 func (c *column) reset() {
-	c.rows, c.pages, c.chunk = 0, c.pages[:0], chunk{}
+	c.rows, c.pages, c.size, c.chunk = 0, c.pages[:0], 0, chunk{}
 	c.index.reset()
 	c.choice = undecided
 	if c.numbers == nil {
@@ -112,15 +112,15 @@ func (c *column) endPage(s *scratch, last bool) error {
 	if len(body) > math.MaxInt32 {
 		return fmt.Errorf("a page of %d bytes is more than the format can hold", len(body))
 	}
-	at := len(c.pages)
-	if c.pages, err = s.appendPage(s.codec(c.form, used), c.pages, body, dataPage, int32(levels), used); err != nil {
+	encoded, header, err := s.page(s.codec(c.form, used), body, dataPage, int32(levels), used)
+	if err != nil {
 		return err
 	}
 	nulls := int64(levels - v.n)
 	c.chunk.values += int64(levels)
 	c.chunk.nulls += nulls
 	c.chunk.pages[used]++
-	c.chunk.uncompressed += int64(len(body) + len(c.pages) - at - len(s.packed))
+	c.chunk.uncompressed += int64(header + len(body))
 
 	b := &s.bounds
 	b.known = false
@@ -135,8 +135,10 @@ func (c *column) endPage(s *scratch, last bool) error {
 		c.chunk.bounds.add(c.storage, b)
 	}
 	c.chunk.unbounded = c.chunk.unbounded || v.n > 0 && !b.known
-	c.index.add(page{at: int64(at), size: int32(len(c.pages) - at), firstRow: c.rows, nulls: nulls, empty: v.n == 0}, b)
+	c.index.add(page{at: c.size, size: int32(len(encoded)), firstRow: c.rows, nulls: nulls, empty: v.n == 0}, b)
 
+	c.pages = append(c.pages, encoded)
+	c.size += int64(len(encoded))
 	c.rows += int64(rows)
 	c.pending.Reset()
 	c.pendingBytes = 0
@@ -172,19 +174,19 @@ func (c *column) endChunk(s *scratch) (dictionary []byte, err error) {
 	}
 	body := c.numbers.appendPlain(s.body[:0], 0)
 	s.body = body
-	c.dictionary, err = s.appendPage(s.codec(c.form, plain), c.dictionary[:0], body, dictionaryPage, int32(c.numbers.len()), plain)
-	c.chunk.uncompressed += int64(len(body) + len(c.dictionary) - len(s.packed))
-	return c.dictionary, err
+	dictionary, header, err := s.page(s.codec(c.form, plain), body, dictionaryPage, int32(c.numbers.len()), plain)
+	c.chunk.uncompressed += int64(header + len(body))
+	return dictionary, err
 }
 
-// size estimates what the column adds to the part, at the rate at which values
-// shrink.
-func (c *column) size(rate float64) int64 {
+// open estimates what values that are in no page add to the part, at the rate
+// at which values shrink.
+func (c *column) open(rate float64) int64 {
 	raw := c.pendingBytes
 	if c.numbers != nil {
 		raw += int64(c.numbers.bytes())
 	}
-	return int64(len(c.pages)) + int64(rate*float64(raw))
+	return int64(rate * float64(raw))
 }
 
 // appendDirect encodes values without a dictionary.

@@ -91,18 +91,17 @@ func (w *writer) Rows() int64 { return w.rows }
 // Size counts what is not encoded yet at the rate at which earlier values
 // shrank, and in full before there are any.
 func (w *writer) Size() int64 {
-	values, bytes := w.encoded+w.group.Bytes, w.part.Size()
+	values, bytes := w.encoded+w.group.Bytes, w.part.Size()+w.scratch.arena.size
 	for _, c := range w.columns {
 		values -= c.pendingBytes
-		bytes += int64(len(c.pages))
 	}
 	rate := 1.0
 	if values > bytes {
 		rate = float64(bytes) / float64(values)
 	}
-	size := w.part.Size() + int64(w.tail(0))
+	size := bytes + int64(w.tail(0))
 	for _, c := range w.columns {
-		size += c.size(rate)
+		size += c.open(rate)
 	}
 	return size
 }
@@ -121,6 +120,7 @@ func (w *writer) append(b *rowbatch.Batch) error {
 	for first := 0; first < b.Rows; {
 		n := w.group.Take(b, first)
 		if n == 0 {
+			w.part.ReserveAll()
 			if err := w.endRowGroup(0); err != nil {
 				return err
 			}
@@ -144,7 +144,6 @@ func (w *writer) endRowGroup(more int) error {
 		return nil
 	}
 	dictionaries := make([][]byte, len(w.columns))
-	size := 0
 	for i, c := range w.columns {
 		var err error
 		if dictionaries[i], err = c.endChunk(&w.scratch); err != nil {
@@ -154,9 +153,8 @@ func (w *writer) endRowGroup(more int) error {
 			return fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_PART_ROW_COUNT", "column %q has %d rows in a row group and column %q has %d, nothing was stored",
 				c.Name, c.rows, w.columns[0].Name, w.columns[0].rows)
 		}
-		size += len(dictionaries[i]) + len(c.pages)
 	}
-	w.part.Reserve(len(magic) + size + more)
+	w.part.Reserve(len(magic) + int(w.scratch.arena.size) + more)
 	w.start()
 	g := rowGroup{rows: w.columns[0].rows, chunks: make([]chunk, len(w.columns))}
 	for i, c := range w.columns {
@@ -164,12 +162,15 @@ func (w *writer) endRowGroup(more int) error {
 		k.start = w.part.Size()
 		w.part.Write(dictionaries[i])
 		k.data = w.part.Size()
-		w.part.Write(c.pages)
+		for _, p := range c.pages {
+			w.part.Write(p)
+		}
 		k.compressed = w.part.Size() - k.start
 		k.first, k.last = w.index.take(&c.index, k.data)
 		g.chunks[i] = k
 		c.reset()
 	}
+	w.scratch.arena.reset()
 	w.groups = append(w.groups, g)
 	w.encoded += w.group.End()
 	return nil

@@ -32,6 +32,7 @@ type scratch struct {
 	body       []byte   // the page
 	trial      []byte   // another way to encode it
 	packed     []byte   // compressed
+	arena      arena    // of the open row group's pages
 	numbers    []uint32 // of its values in the dictionary
 	defs, reps []uint32
 	lengths    []int32
@@ -57,12 +58,12 @@ func (s *scratch) compressed(c codec.Codec, body []byte) (int, error) {
 	return len(s.packed), err
 }
 
-// appendPage appends a page: its header with the checksum of the bytes that
-// follow, which is how a reader finds out that they have changed.
-func (s *scratch) appendPage(c codec.Codec, dst, body []byte, kind, values, valueEncoding int32) ([]byte, error) {
-	var err error
+// page compresses a page and returns it: its header with the checksum of the
+// bytes that follow, which is how a reader finds out that they have changed. It
+// is a view until the arena is reset.
+func (s *scratch) page(c codec.Codec, body []byte, kind, values, valueEncoding int32) (page []byte, header int, err error) {
 	if s.packed, err = c.Append(s.packed[:0], body); err != nil {
-		return dst, err
+		return nil, 0, err
 	}
 	w := &s.header
 	w.Reset()
@@ -84,7 +85,7 @@ func (s *scratch) appendPage(c codec.Codec, dst, body []byte, kind, values, valu
 	}
 	w.End()
 	w.End()
-	return append(append(dst, w.Bytes()...), s.packed...), nil
+	return s.arena.keep(w.Bytes(), s.packed), len(w.Bytes()), nil
 }
 
 // appendLevels appends the levels of the rows of v and returns the vector that
