@@ -40,6 +40,7 @@ func (s *simulation) operate(d decision) bool {
 			return false
 		}
 		s.faults++
+		s.cursorLosses++
 		s.lostCursor = body
 		s.remove(key)
 		s.check.cursorLost()

@@ -83,6 +83,9 @@ func (s *simulation) quiesce() {
 // harm; what it waits for is the next run of the export, which settles it.
 func (s *simulation) behind(r runstate.Run) bool {
 	doc := s.check.cursor
+	if s.cursorLosses > 0 && doc.OwnerRunID != r.RunID {
+		return true // an operator deleted the document, and another run was given the same generation
+	}
 	return doc.OwnerRunID == r.RunID && doc.Generation > r.Gen
 }
 

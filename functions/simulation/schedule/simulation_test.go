@@ -70,8 +70,8 @@ type simulation struct {
 
 	// faults counts what was done to the runs: a run of a simulation without
 	// any has no excuse.
-	faults, damages, tableLosses int
-	validated                    bool
+	faults, damages, tableLosses, cursorLosses int
+	validated                                  bool
 	// lostCursor is the fence document that an operator deleted, lostParts
 	// what an operator damaged.
 	lostCursor []byte
