@@ -211,3 +211,19 @@ func TestAnotherDatabaseIsNotRead(t *testing.T) {
 		t.Fatalf("%v, %d reads", err, s.DB.Reads)
 	}
 }
+
+// A worker died between the completion of its task and its place in the fan-in
+// tree: the message that comes again puts it there, and reads nothing.
+func TestRedeliveryOfACompletedTaskDrivesTheFanIn(t *testing.T) {
+	s := stage.New(t, 10)
+	s.MustPlan(s.Trigger(1))
+	s.Deliver(stage.ChunkQueue, func(op string) (bool, bool) { return strings.HasPrefix(op, "FaninAdd"), false })
+	reads := s.DB.Reads
+	if out, err := s.Extract(1, first); err != nil || out.Kind != wire.Ack || s.DB.Reads != reads {
+		t.Fatalf("%+v: %v, %d reads", out, err, s.DB.Reads-reads)
+	}
+	leaf, err := s.Table.GetFanin(t.Context(), s.RunID(1), 0)
+	if err != nil || len(leaf.Done) != 1 || leaf.Done[0] != string(first) {
+		t.Fatalf("the leaf holds %v (%v)", leaf.Done, err)
+	}
+}
