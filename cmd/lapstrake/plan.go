@@ -59,6 +59,11 @@ func printPlan(w io.Writer, p chunkplan.Plan, tasks bool) {
 		line("estimate", "unknown: the table has no statistics")
 	}
 	line("key", "%s", keyNames(p.Key))
+	if w := p.Within; w != nil {
+		line("window", "%s", w)
+	} else if p.Window != nil {
+		line("window", "nothing to read")
+	}
 	line("consistency", "%s", p.Consistency)
 	line("to", "%s", joinURI(p.Export.Destination.URI, p.Export.PrefixTemplate))
 	line("columns", "%d", len(p.Columns))

@@ -52,6 +52,8 @@ type exportResult struct {
 	Verdict             string               `json:"verdict,omitempty"`
 	Prefix              string               `json:"prefix,omitempty"`
 	ManifestFingerprint contract.Fingerprint `json:"manifest_fingerprint,omitempty"`
+	// Extraction is the manifest's, in modes with a window.
+	Extraction *contract.Extraction `json:"extraction,omitempty"`
 }
 
 func newResult(config string, now time.Time) *result {
@@ -68,6 +70,7 @@ func (r *result) add(e exportconfig.Export, run runstate.Run, err error, took ti
 	}
 	if o := run.Outcome; o != nil {
 		x.Rows, x.Files, x.Bytes, x.ManifestFingerprint = o.Rows, o.Parts, o.Bytes, o.ManifestFingerprint
+		x.Extraction = o.Extraction
 		if o.ManifestFingerprint == "" {
 			x.Status = "skipped"
 		}
@@ -115,6 +118,9 @@ func (r *result) text(w io.Writer) {
 		if x.ErrorMessage == nil {
 			line("rows", "%s", grouped(x.Rows))
 			line("parts", "%d (%s)", x.Files, size(x.Bytes))
+			if e := x.Extraction; e != nil {
+				line("window", "%s", window(*e))
+			}
 			line("took", "%s", (time.Duration(x.DurationMS) * time.Millisecond).String())
 			if x.Verdict != "" {
 				line("verdict", "%s", x.Verdict)
@@ -122,6 +128,25 @@ func (r *result) text(w io.Writer) {
 			line("at", "%s", x.Prefix)
 		}
 	}
+}
+
+// window prints what a run has read, and what it has not.
+func window(e contract.Extraction) string {
+	column := e.CursorColumn
+	if e.CursorFallback != "" {
+		column = "coalesce(" + column + ", " + e.CursorFallback + ")"
+	}
+	s := column + " from " + e.CursorLow + " to " + e.CursorHigh
+	if e.CursorLow == "" {
+		s = column + " up to " + e.CursorHigh
+	}
+	if e.NullRows > 0 {
+		s += "; " + grouped(e.NullRows) + " without a cursor"
+	}
+	if e.RepeatedRows > 0 {
+		s += "; " + grouped(e.RepeatedRows) + " repeated"
+	}
+	return s
 }
 
 func (r *result) store(path string) error {

@@ -43,7 +43,15 @@ func (o *options) status(cmd *cobra.Command, limit int) error {
 	}
 	defer func() { _ = done() }()
 	all := []runStatus{}
+	var positions []*contract.Position // one an export; nil where none is kept
 	for _, e := range cfg.Exports {
+		var position *contract.Position
+		if e.KeepsPosition() {
+			if position, err = local.Position(cmd.Context(), e); err != nil {
+				return err
+			}
+		}
+		positions = append(positions, position)
 		runs, err := local.State.ListRuns(cmd.Context(), contract.ExportName(e.Name), limit)
 		if err != nil {
 			return err
@@ -68,6 +76,11 @@ func (o *options) status(cmd *cobra.Command, limit int) error {
 		}
 		for _, s := range all {
 			printStatus(w, s)
+		}
+		for i, p := range positions {
+			if p != nil {
+				fmt.Fprintf(w, "%s  position %s = %s, %d keys delivered at it\n", cfg.Exports[i].Name, p.Cursor(), p.Value, len(p.DeliveredKeys))
+			}
 		}
 	})
 }

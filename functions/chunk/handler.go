@@ -202,9 +202,13 @@ func (h *handler) extract(ctx context.Context, claimed runstate.Chunk) (extract.
 	if err := commit.CheckSource(h.task.Run.Export, "the plan", h.plan.SourceIdentity, identity); err != nil {
 		return extract.Outcome{}, err
 	}
+	repaired, err := h.repairs(ctx, claimed)
+	if err != nil {
+		return extract.Outcome{}, err
+	}
 	deadline, _ := ctx.Deadline()
 	return extract.Run(ctx, extract.Job{
-		Plan: h.plan, Task: claimed.ID, Range: claimed.Range, Naming: h.plan.Naming(claimed.Gen),
+		Plan: h.plan, Repairs: repaired, Task: claimed.ID, Range: claimed.Range, Naming: h.plan.Naming(claimed.Gen),
 		Source: src, Prefix: destination.Prefixed(h.root, h.plan.Prefix), Format: format,
 		Clock: h.Clock, Deadline: deadline,
 	})

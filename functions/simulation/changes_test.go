@@ -99,7 +99,7 @@ func (s *changesSession) TimeWindow(_ context.Context, _ source.Relation, column
 }
 
 func (s *changesSession) CursorEnd(_ context.Context, _ source.Relation, q source.CursorQuery) (source.CursorEnd, error) {
-	end := source.CursorEnd{Order: 1}
+	end := source.CursorEnd{Order: -1}
 	for _, r := range s.changes.sortedBy(q.Cursor.Name) {
 		if q.Below != nil && r.at >= number(*q.Below) {
 			break
@@ -112,11 +112,11 @@ func (s *changesSession) CursorEnd(_ context.Context, _ source.Relation, q sourc
 			end.FromTies++
 		}
 	}
-	if q.From != nil {
-		end.Order = -1
-		if end.Found {
-			end.Order = cmp.Compare(number(end.Value), number(*q.From))
-		}
+	switch {
+	case end.Found && q.From == nil:
+		end.Order = 1
+	case end.Found:
+		end.Order = cmp.Compare(number(end.Value), number(*q.From))
 	}
 	s.changes.mu.Lock()
 	defer s.changes.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *changesSession) Close(context.Context) error { return nil }
 func within(rows []change, w *keyspace.Window) []change {
 	return slices.DeleteFunc(rows, func(r change) bool {
 		switch {
-		case r.at > number(w.To), w.ToExcluded && r.at == number(w.To):
+		case r.at > number(w.To), w.ToExcluded && r.at == number(w.To), w.OnlyAtTo && r.at == number(w.To) && !delivered(w.Only, r.id):
 			return true
 		case w.From == nil || r.at > number(*w.From):
 			return false

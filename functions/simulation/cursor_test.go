@@ -373,3 +373,23 @@ func TestCrashAtEveryCallOfAnIncrementalRun(t *testing.T) {
 		})
 	}
 }
+
+// A part is lost after its run has committed, rows come with the value that the
+// run ended at, and the run is repaired: it has the rows again that it had, and
+// the next run has those that came.
+func TestARepairLeavesLateEqualsToTheNextRun(t *testing.T) {
+	w := newCursorWorld(1, 5, 5)
+	w.runExport(t, 1)
+	m, _ := w.read(t)
+	w.db.changes.add(5, 5)
+	w.move(t, "out/"+m.Parts[0].Path, "elsewhere/lost")
+	if _, err := w.planner(t.Context(), wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(1), Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	w.settle(t, w.runID(1))
+	if m, rows := w.read(t); len(rows) != 3 || m.Generation != 2 {
+		t.Fatalf("the repair has %v at generation %d", rows, m.Generation)
+	}
+	w.runExport(t, 2)
+	w.wantEachOnce(t, "after the next run")
+}

@@ -104,13 +104,17 @@ func (p Position) SameCursor(q Position) bool {
 	return p.Kind == q.Kind && p.Column == q.Column && p.Fallback == q.Fallback && p.Type == q.Type && p.Relation == q.Relation
 }
 
-// String names the cursor, without its value.
-func (p Position) String() string {
-	column := p.Column
+// Cursor names the column, or the two, whose values a position is of.
+func (p Position) Cursor() string {
 	if p.Fallback != "" {
-		column = "coalesce(" + p.Column + ", " + p.Fallback + ")"
+		return "coalesce(" + p.Column + ", " + p.Fallback + ")"
 	}
-	return p.Kind + " on " + column + " (" + p.Type + ") of " + p.Relation
+	return p.Column
+}
+
+// String describes the position without its value.
+func (p Position) String() string {
+	return p.Kind + " on " + p.Cursor() + " (" + p.Type + ") of " + p.Relation
 }
 
 // PositionWindow is what a run with a cursor covers: (From, To], both whole.

@@ -28,6 +28,9 @@ type Job struct {
 	Task   contract.TaskID
 	Range  keyspace.Range
 	Naming contract.PartNaming
+	// Repairs is the completed task that this one does again, or the rest of
+	// which it does; nil if there is none.
+	Repairs *runstate.Chunk
 
 	Source source.Source
 	Prefix destination.Store
@@ -64,7 +67,7 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 	}
 	reader, err := j.Source.Read(ctx, source.ReadSpec{
 		Relation: source.Relation{Schema: j.Plan.Schema, Name: j.Plan.Table, Query: j.Plan.Query, Overrides: j.Plan.Export.Columns},
-		Columns:  j.Plan.Columns, Key: j.Plan.Key, Range: j.Range, Window: j.Plan.Limits(),
+		Columns:  j.Plan.Columns, Key: j.Plan.Key, Range: j.Range, Window: j.window(),
 		Ordered: l.splittable(), Unique: j.Plan.Unique,
 		BatchRows: j.Plan.Export.BatchRows, BatchBytes: j.Plan.Export.BatchBytes, MaxValueBytes: j.Plan.Export.MaxValueBytes,
 	})
@@ -81,6 +84,22 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 	out.Result.StartedAt = l.started
 	out.Result.ReadPosition = reader.Position()
 	return out, nil
+}
+
+// window is the plan's. A repair delivers at its end just the rows that were
+// delivered before: the position may say so already, and the run that comes next
+// delivers the others.
+func (j Job) window() *keyspace.Window {
+	w := j.Plan.Limits()
+	if w == nil || j.Repairs == nil || len(w.Key) == 0 || w.ToExcluded {
+		return w
+	}
+	limited := *w
+	limited.OnlyAtTo = true
+	for _, key := range j.Repairs.HiKeys {
+		limited.Only = append(limited.Only, key)
+	}
+	return &limited
 }
 
 type loop struct {

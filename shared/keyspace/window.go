@@ -23,6 +23,10 @@ type Window struct {
 	Key []Column `json:"key,omitempty"`
 	// Except are keys of rows at From that are left out.
 	Except []Key `json:"except,omitempty"`
+	// Only, with OnlyAtTo, are the keys of the rows at To that belong to the
+	// window: no others do.
+	Only     []Key `json:"only,omitempty"`
+	OnlyAtTo bool  `json:"only_at_to,omitempty"`
 }
 
 // Expression names the cursor in messages and manifests.

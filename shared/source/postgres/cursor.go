@@ -119,8 +119,8 @@ func endStatement(r relation, cursor column, key []column, young string, q sourc
 		ties = count + "(select v from top)"
 		if q.From != nil {
 			late = count + from
-			if w := (window{Window: keyspace.Window{Except: q.Delivered}, key: key}); len(q.Delivered) > 0 {
-				late += " and " + w.notDelivered()
+			if w := (window{Window: keyspace.Window{}, key: key}); len(q.Delivered) > 0 {
+				late += " and " + w.hasKey("not in", q.Delivered)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lapstrake/lapstrake/internal/testenv"
@@ -123,7 +124,7 @@ func (s *server) Create(t *testing.T, table sourcetest.Table) source.Relation {
 	t.Helper()
 	var columns []string
 	for _, c := range table.Columns {
-		column := sqltext.Postgres.Name(c.Name) + " " + map[rowtype.Kind]string{rowtype.Int64: "int8", rowtype.Text: "text"}[c.Kind]
+		column := sqltext.Postgres.Name(c.Name) + " " + map[rowtype.Kind]string{rowtype.Int64: "int8", rowtype.Text: "text", rowtype.Timestamp: "timestamptz"}[c.Kind]
 		if c.NotNull {
 			column += " not null"
 		}
@@ -149,6 +150,10 @@ func (s *server) Insert(t *testing.T, rel source.Relation, rows [][]any) {
 				cells = append(cells, "null")
 			case int64:
 				cells = append(cells, strconv.FormatInt(v, 10))
+			case time.Time:
+				cells = append(cells, "'"+v.UTC().Format("2006-01-02 15:04:05.000000")+"+00'")
+			case sourcetest.Age:
+				cells = append(cells, fmt.Sprintf("now() - interval '%d seconds'", int64(time.Duration(v).Seconds())))
 			case string:
 				cells = append(cells, sqltext.Postgres.Literal(v))
 			}

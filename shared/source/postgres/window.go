@@ -67,9 +67,9 @@ func windowOf(w *keyspace.Window, r relation, now []column) (*window, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, except := range w.Except {
-		if len(except) != len(w.Key) || len(except) == 0 {
-			return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "a delivered key has %d values for a key of %d columns", len(except), len(w.Key))
+	for _, given := range slices.Concat(w.Except, w.Only) {
+		if len(given) != len(w.Key) || len(given) == 0 {
+			return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "a key in a window has %d values for a key of %d columns", len(given), len(w.Key))
 		}
 	}
 	if w.Bound != "" {
@@ -98,31 +98,36 @@ func (w *window) predicates() []string {
 	default:
 		all = append(all, c+" >= "+w.cursor.constant(*w.From))
 		if len(w.Except) > 0 {
-			all = append(all, "("+c+" > "+w.cursor.constant(*w.From)+" or "+w.notDelivered()+")")
+			all = append(all, "("+c+" > "+w.cursor.constant(*w.From)+" or "+w.hasKey("not in", w.Except)+")")
 		}
+	}
+	switch below := c + " < " + w.cursor.constant(w.To); {
+	case w.OnlyAtTo && len(w.Only) > 0:
+		all = append(all, "("+below+" or "+w.hasKey("in", w.Only)+")")
+	case w.OnlyAtTo:
+		all = append(all, below)
 	}
 	return all
 }
 
-// notDelivered leaves out the rows with the keys of Except. They are compared
-// as a set, which the server hashes, so that ten thousand of them cost one
-// look-up a row.
-func (w *window) notDelivered() string {
+// hasKey compares the key of a row with keys as a set, which the server hashes,
+// so that ten thousand of them cost one look-up a row.
+func (w *window) hasKey(operator string, keys []keyspace.Key) string {
 	var names, aliases, casts, rows []string
 	for i, k := range w.key {
 		alias := fmt.Sprintf("k%d", i)
 		names = append(names, input(k.Name))
 		aliases = append(aliases, alias)
-		casts = append(casts, "delivered."+alias+"::"+k.spelled)
+		casts = append(casts, "given."+alias+"::"+k.spelled)
 	}
-	for _, key := range w.Except {
+	for _, key := range keys {
 		values := make([]string, len(key))
 		for i, text := range key {
 			values[i] = sqltext.Postgres.Literal(text) + "::pg_catalog.text"
 		}
 		rows = append(rows, "("+strings.Join(values, ", ")+")")
 	}
-	return tuple(names) + " not in (select " + strings.Join(casts, ", ") + " from (values " + strings.Join(rows, ", ") + ") as delivered(" + strings.Join(aliases, ", ") + "))"
+	return tuple(names) + " " + operator + " (select " + strings.Join(casts, ", ") + " from (values " + strings.Join(rows, ", ") + ") as given(" + strings.Join(aliases, ", ") + "))"
 }
 
 // marks are the columns that are selected in addition, so that the rows on the

@@ -22,7 +22,7 @@ import (
 type Fixture interface {
 	// Create makes a table, which is gone after the test.
 	Create(t *testing.T, table Table) source.Relation
-	// Insert adds rows: int64, string or nil for each column.
+	// Insert adds rows: int64, string, time.Time, Age or nil for each column.
 	Insert(t *testing.T, rel source.Relation, rows [][]any)
 	// Retype replaces a column by one of the same name and another type.
 	Retype(t *testing.T, rel source.Relation, column string)
@@ -34,7 +34,7 @@ type Fixture interface {
 	Open(t *testing.T, via string) source.Source
 }
 
-// Table is a table to make. Kinds are Int64 and Text.
+// Table is a table to make. Kinds are Int64, Text and Timestamp, in UTC.
 type Table struct {
 	Name    string
 	Columns []Column
@@ -56,6 +56,10 @@ func Run(t *testing.T, f Fixture) {
 	t.Run("an empty table has no rows", func(t *testing.T) { empty(t, f) })
 	t.Run("ranges deliver each row once", func(t *testing.T) { tiles(t, f) })
 	t.Run("a task may be cut where the reader says", func(t *testing.T) { cuts(t, f) })
+	t.Run("a cursor has an end", func(t *testing.T) { cursorEnds(t, f) })
+	t.Run("young rows hold a cursor back", func(t *testing.T) { settles(t, f) })
+	t.Run("windows deliver their rows and tell their edges", func(t *testing.T) { windows(t, f) })
+	t.Run("a window of time", func(t *testing.T) { timeWindows(t, f) })
 	t.Run("an unordered read cannot be cut", func(t *testing.T) { unordered(t, f) })
 	t.Run("a batch ends by rows and by bytes", func(t *testing.T) { batches(t, f) })
 	t.Run("a value above the limit is refused", func(t *testing.T) { limit(t, f) })
@@ -165,7 +169,7 @@ func cell(v *rowbatch.Vector, i int) string {
 	switch {
 	case v.IsNull(i):
 		return "∅"
-	case v.Type.Kind == rowtype.Int64:
+	case v.Type.Kind == rowtype.Int64, v.Type.Kind == rowtype.Timestamp:
 		return fmt.Sprint(v.I64[i])
 	}
 	return string(v.Slice(i))
