@@ -21,8 +21,8 @@ type shape struct {
 	name string
 	// world makes one with an export of this shape.
 	world func(t *testing.T) *world
-	// stride is how many calls lie between two crashes that are tried: 1 where a
-	// world is cheap.
+	// stride is how many calls lie between two crashes that are tried: the
+	// cheaper the world, the fewer.
 	stride int
 	// lose deletes every item of the world's table.
 	lose func(w *world)
@@ -32,25 +32,25 @@ type shape struct {
 }
 
 var modes = []shape{
-	{name: "full", stride: 1, lose: (*world).loseTable, world: func(*testing.T) *world {
+	{name: "full", stride: 2, lose: (*world).loseTable, world: func(*testing.T) *world {
 		w := newWorld(26, 0)
 		w.config.Exports[0].Mode, w.config.Exports[0].ChunkColumn, w.config.Exports[0].ChunkSize = "full", "", 0
 		w.budget = time.Minute // the only task splits
 		w.slow(12 * time.Second)
 		return w
 	}},
-	{name: "chunked", stride: 1, lose: (*world).loseTable, world: func(*testing.T) *world { return newWorld(10, 1) }},
-	{name: "keyset", stride: 1, lose: (*world).loseTable, world: func(*testing.T) *world {
+	{name: "chunked", stride: 2, lose: (*world).loseTable, world: func(*testing.T) *world { return newWorld(10, 1) }},
+	{name: "keyset", stride: 2, lose: (*world).loseTable, world: func(*testing.T) *world {
 		w := newWorld(10, 0)
 		w.config.Exports[0].ChunkColumn, w.config.Exports[0].ChunkByKey = "", "id"
 		return w
 	}},
-	{name: "incremental", stride: 1, lose: (*world).loseTable, shared: true, world: func(*testing.T) *world {
+	{name: "incremental", stride: 2, lose: (*world).loseTable, shared: true, world: func(*testing.T) *world {
 		w := newCursorWorld(1, 2, 3, 3, 4, 5, 5, 5)
 		w.db.changes.pieces = 3
 		return w
 	}},
-	{name: "time_window", stride: 1, lose: (*world).loseTable, world: func(*testing.T) *world {
+	{name: "time_window", stride: 2, lose: (*world).loseTable, world: func(*testing.T) *world {
 		w := newCursorWorld()
 		w.db.changes.pieces = 3
 		for _, at := range []time.Duration{-72 * time.Hour, -36 * time.Hour, -36 * time.Hour, -24 * time.Hour, -time.Hour, -time.Minute, 0, time.Hour} {
@@ -177,13 +177,15 @@ func everyShape(t *testing.T, test func(t *testing.T, s shape)) {
 func (s shape) stories(t *testing.T) []*history {
 	all := []*history{s.undisturbed(t), s.twoRuns(t)}
 	for n := 1; ; n += s.stride {
-		h, died := s.crash(t, n, false)
+		h, died := s.crash(t, n, "continued")
 		all = append(all, h)
 		if !died {
 			break
 		}
-		h, _ = s.crash(t, n, true)
-		all = append(all, h)
+		for _, next := range []string{"resumed", "followed by another run"} {
+			h, _ = s.crash(t, n, next)
+			all = append(all, h)
+		}
 	}
 	for step := 0; step < 9; step += s.stride {
 		all = append(all, s.overlap(t, step), s.lostTable(t, step))
@@ -211,29 +213,37 @@ func (s shape) twoRuns(t *testing.T) *history {
 }
 
 // crash ends a process in its nth call. The run is then continued by queue and
-// sweep, or resumed; a run that is neither is followed by another one.
-func (s shape) crash(t *testing.T, n int, resume bool) (h *history, died bool) {
-	how := "continued"
-	if resume {
-		how = "resumed"
-	}
-	h = s.record(t, fmt.Sprintf("dead in call %d, %s", n, how))
+// sweep, resumed, or followed by another one.
+func (s shape) crash(t *testing.T, n int, next string) (h *history, died bool) {
+	h = s.record(t, fmt.Sprintf("dead in call %d, %s", n, next))
 	w := h.w
 	w.death = plan{at: n, landed: n/s.stride%2 == 0}
 	_, _ = w.planner(t.Context(), w.trigger(1))
 	w.drainUntilDead(t)
 	died = w.calls >= n
-	if run, err := w.table.GetRun(t.Context(), w.runID(1)); resume && err == nil && run.Status != runstate.RunSucceeded {
+	run, err := w.table.GetRun(t.Context(), w.runID(1))
+	left := err == nil && run.Status != runstate.RunSucceeded
+	last := 1
+	switch {
+	case next == "resumed" && left:
 		w.now = w.now.Add(planTimeout)
 		w.dropMessages(t)
 		resume := wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(1)}
 		if _, err := w.planner(t.Context(), resume); err != nil {
 			triggerUntilPlanned(t, w, 1) // it never opened the fence, or has ended
 		}
-	} else {
-		triggerUntilPlanned(t, w, 1)
+	case next == "followed by another run":
+		w.now = w.now.Add(planTimeout)
+		w.dropMessages(t)
+		if s.shared {
+			s.grow(w)
+		}
+		last = 2
+		fallthrough
+	default:
+		triggerUntilPlanned(t, w, last)
 	}
-	w.settle(t, w.runID(1))
+	w.settle(t, w.runID(last))
 	return h.end(t), died
 }
 
