@@ -87,12 +87,17 @@ type simulation struct {
 }
 
 func newSimulation(ctx context.Context, seed int) *simulation {
-	rng := rand.New(rand.NewPCG(uint64(seed), 1))
+	s := newWorld(ctx, draw(seed, rand.New(rand.NewPCG(uint64(seed), 1))))
+	s.validated = seed%3 == 0
+	return s
+}
+
+// newWorld is a simulation of a topology, in which nothing has happened yet.
+func newWorld(ctx context.Context, t topology) *simulation {
 	s := &simulation{
-		ctx: ctx, top: draw(seed, rng), now: firstTime,
+		ctx: ctx, top: t, now: firstTime,
 		labels: make(map[string]string), asleep: make(map[int]bool), lostParts: make(map[string]object),
 	}
-	s.validated = seed%3 == 0
 	s.source = newRelation(s.top)
 	s.bucket = destmemory.New("memory://bucket", s.top.like)
 	s.table = memory.NewSharded(s.top.fanin)
@@ -252,7 +257,7 @@ func (s *simulation) label(m inprocess.Stored) string {
 		return l
 	}
 	l := string(m.Body)
-	if t, err := wire.Decode[wire.ChunkTask](m.Body); err == nil {
+	if t, err := wire.Decode[wire.ChunkTask](m.Body); err == nil && t.Task != "" {
 		l = fmt.Sprintf("chunk %s of %s generation %d", t.Task, t.Run.RunID, t.Run.Generation)
 	} else if t, err := wire.Decode[wire.FinalizeTask](m.Body); err == nil {
 		l = fmt.Sprintf("finalize %s generation %d", t.Run.RunID, t.Run.Generation)
