@@ -136,3 +136,45 @@ func finalizeMessage(t *testing.T, run runstate.Run) taskqueue.Message {
 	}
 	return taskqueue.Message{Body: body}
 }
+
+// A run by a cursor that finds nothing new, and publishes nothing, dies at every
+// call in turn; rows come, and it is resumed, or followed by another run. Every
+// row is in one Success manifest, and the run comes to an end.
+func TestCrashAtEveryCallOfAnIncrementalRunThatFindsNothing(t *testing.T) {
+	for _, resumed := range []bool{false, true} {
+		for n := 1; ; n++ {
+			w := newCursorWorld(1, 2, 2)
+			w.config.Exports[0].SkipEmpty = true
+			w.runExport(t, 1)
+			w.death = plan{at: w.calls + n, landed: n%2 == 0}
+			_, _ = w.planner(t.Context(), w.trigger(2))
+			w.drainUntilDead(t)
+			died := w.calls >= w.death.at
+			when := fmt.Sprintf("resumed %t, after a crash in call %d (%s)", resumed, n, w.lastOp)
+			w.now = w.now.Add(planTimeout)
+			w.dropMessages(t)
+			w.db.changes.add(2, 3)
+			run, err := w.table.GetRun(t.Context(), w.runID(2))
+			if resumed && err == nil && run.Status != runstate.RunSucceeded {
+				if _, err := w.planner(t.Context(), wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(2)}); err != nil {
+					triggerUntilPlanned(t, w, 2)
+				}
+				w.settle(t, w.runID(2))
+				if run := w.run(t, 2); run.Status != runstate.RunSucceeded {
+					t.Fatalf("%s: the run is %s: %+v", when, run.Status, run.Error)
+				}
+			}
+			w.runExport(t, 3)
+			w.wantEachOnce(t, when)
+			if p := w.position(t); p.Value != "3" {
+				t.Fatalf("%s: the position is %+v", when, p)
+			}
+			if !died {
+				if n < 30 {
+					t.Fatalf("only %d crash points seen: the test no longer tests anything", n)
+				}
+				break
+			}
+		}
+	}
+}
