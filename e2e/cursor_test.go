@@ -4,8 +4,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -235,5 +237,74 @@ func TestTheCommandShowsWindowAndPosition(t *testing.T) {
 	}
 	if o := d.must(t, "status"); !strings.Contains(o.stdout, "c = 7") {
 		t.Errorf("status: %s", o)
+	}
+}
+
+func TestTheIncrementalExampleRunsAsItsCommentsSay(t *testing.T) {
+	db := newDatabase(t)
+	db.exec(t, `CREATE TABLE orders (id bigint PRIMARY KEY, updated_at timestamptz); CREATE TABLE payments (id bigint PRIMARY KEY); CREATE TABLE visits (id bigint, seen_at timestamptz);
+		INSERT INTO orders SELECT i, now() - i * interval '1 minute' FROM generate_series(0, 99) i; INSERT INTO payments SELECT generate_series(1, 50);
+		INSERT INTO visits SELECT i, now() - i * interval '1 day' FROM generate_series(0, 9) i`)
+	d := newDesk(t)
+	d.env["DATABASE_URL"] = db.url
+	if err := os.CopyFS(filepath.Join(d.dir, "examples/incremental"), os.DirFS("../examples/incremental")); err != nil {
+		t.Fatal(err)
+	}
+	body, err := os.ReadFile("../examples/incremental/rivet.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`(?m)^# +lapstrake (.+)$`).FindAllStringSubmatch(string(body), -1)
+	if len(said) != 4 {
+		t.Fatalf("the comments say %v", said)
+	}
+	for _, command := range said {
+		d.must(t, strings.Fields(command[1])...)
+	}
+	rows := make(map[contract.ExportName]int64)
+	for _, name := range files(t, filepath.Join(d.dir, "examples/incremental/exports")) {
+		if filepath.Base(name) != contract.ManifestName {
+			continue
+		}
+		p := published(t, inFolder(t, filepath.Join(d.dir, "examples/incremental/exports", filepath.Dir(name))))
+		rows[p.manifest.ExportName] += p.manifest.RowCount
+	}
+	if rows["orders"] != 95 && rows["orders"] != 94 || rows["payments"] != 50 || rows["visits"] != 6 {
+		t.Errorf("two runs have %v rows together", rows)
+	}
+}
+
+// Each run is of a machine that has never seen the export: position and fence
+// are in the bucket, the runs in a table of the cloud.
+func TestIncrementalRunsFromNewMachinesOnACloud(t *testing.T) {
+	c := newCloud(t)
+	db := newDatabase(t)
+	db.exec(t, "CREATE TABLE changes (id integer PRIMARY KEY, version integer NOT NULL DEFAULT 1, c integer)")
+	seen := make(map[string]int)
+	for run := range 4 {
+		db.exec(t, fmt.Sprintf("INSERT INTO changes SELECT %d + i, 1, %d + i / 4 FROM generate_series(1, 10) i", run*10, run*2))
+		d := newDesk(t)
+		maps.Copy(d.env, c.env)
+		d.env["DATABASE_URL"] = db.url
+		d.write(t, "rivet.yaml", strings.Replace(changesConfig, "{ type: local, path: out }", fmt.Sprintf("{ type: s3, bucket: %s, prefix: \"shop/{export}\" }", c.bucket), 1))
+		d.must(t, "run", "--state", "dynamodb://"+c.table)
+		for _, file := range published(t, c.inBucket(t, "shop/changes")).files {
+			body, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range strings.Split(strings.TrimSpace(string(body)), "\n")[1:] {
+				seen[line]++
+			}
+		}
+		d.leavesNothing(t)
+	}
+	for line, n := range seen {
+		if n != 1 {
+			t.Errorf("row %s comes %d times", line, n)
+		}
+	}
+	if len(seen) != 40 {
+		t.Errorf("%d of 40 rows", len(seen))
 	}
 }

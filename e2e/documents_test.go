@@ -31,7 +31,7 @@ func TestEveryExampleIsAConfig(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || seen < 2 {
+	if err != nil || seen < 3 {
 		t.Errorf("%d examples, %v", seen, err)
 	}
 }
