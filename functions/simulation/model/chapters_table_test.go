@@ -40,6 +40,14 @@ func claimChapter() chapter {
 	}}
 }
 
+func reclaimChapter() chapter {
+	return chapter{"Claiming a resume again", "Three requests resume one run; the leases of two of them end while their planners are asleep.", []variant{
+		{"a resume looks at its claim after it has read the fence, and swaps what it has read", "", small, 0, reclaim(reclaimRule{looksAtRun: true}).Explore},
+		{"it looks before it reads the fence", "V17", small, 0, reclaim(reclaimRule{looksFirst: true}).Explore},
+		{"it trusts its claim", "V17", small, 0, reclaim(reclaimRule{}).Explore},
+	}}
+}
+
 func faninChapter() chapter {
 	return chapter{"Finding the last chunk", "Two chunks, each of which may split once; a crash, and messages that are delivered again.", []variant{
 		{"a set of chunk ids, the child expected by the split's transaction, and a query", "", medium, 0, fanin(faninRule{expectsChild: true, queries: true}).Explore},

@@ -26,8 +26,8 @@ type chapter struct {
 // chapters are all the models, in the order of the documentation.
 func chapters() []chapter {
 	return []chapter{
-		publishChapter(), sealChapter(), rollForwardChapter(), adoptChapter(), takeChapter(), repairChapter(), reanchorChapter(),
-		partitionChapter(), tieChapter(), partChapter(), resumeChapter(), replanChapter(), claimChapter(), faninChapter(), freezeChapter(), failChapter(),
+		publishChapter(), sealChapter(), rollForwardChapter(), adoptChapter(), takeChapter(), lifeChapter(), repairChapter(), reanchorChapter(),
+		partitionChapter(), tieChapter(), partChapter(), resumeChapter(), replanChapter(), claimChapter(), reclaimChapter(), faninChapter(), freezeChapter(), failChapter(),
 	}
 }
 
@@ -106,5 +106,21 @@ func takeChapter() chapter {
 		{"a planner looks at its own sidecar before it takes the fence and before it records it", "", medium, 0, takeOnce(takeRule{looksAtSidecar: true}).Explore},
 		{"it trusts the table", "V17", small, 0, takeOnce(takeRule{}).Explore},
 		{"it trusts the table, and may be its own predecessor", "V17", medium, 0, takeOnce(takeRule{ignoresSelf: true}).Explore},
+	}}
+}
+
+func lifeChapter() chapter {
+	rule := lifeRule{fenceNamesLife: true, recordNamesLife: true, looksAtRun: true}
+	without := func(change func(*lifeRule)) func(int) Result {
+		rule := rule
+		change(&rule)
+		return lives(rule).Explore
+	}
+	return chapter{"The lives of a run", "The table is lost while three deliveries of one trigger plan the run, of which one may crash, and two finalizers publish it.", []variant{
+		{"the fence names the life that took it; another life takes a new generation, after a look at RUN", "", medium, 0, lives(rule).Explore},
+		{"the planner that created RUN takes a new generation of whatever is open", "V17", small, 0, lives(lifeRule{creatorResumes: true}).Explore},
+		{"every planner goes on under whatever is open", "V18", small, 0, lives(lifeRule{}).Explore},
+		{"T2 does not name the life", "V17", small, 0, without(func(r *lifeRule) { r.recordNamesLife = false })},
+		{"RUN is not read between the fence and its swap", "V17", small, 0, without(func(r *lifeRule) { r.looksAtRun = false })},
 	}}
 }
