@@ -163,6 +163,7 @@ func TestDecodeManifest(t *testing.T) {
 		{"a count with a fraction", `{"manifest_version":1,"row_count":1.5}`, "LAPSTRAKE_DEST_MANIFEST_UNREADABLE"},
 		{"a size past 63 bits", `{"manifest_version":1,"parts":[{"size_bytes":9223372036854775808}]}`, "LAPSTRAKE_DEST_MANIFEST_UNREADABLE"},
 		{"parts twice", `{"manifest_version":1,"parts":[],"parts":[]}`, "LAPSTRAKE_DEST_MANIFEST_UNREADABLE"},
+		{"parts twice, once in other letters", `{"manifest_version":1,"parts":[] , "p\u0061rts":[]}`, "LAPSTRAKE_DEST_MANIFEST_UNREADABLE"},
 		{"parts in other case", `{"manifest_version":1,"PARTS":[]}`, "LAPSTRAKE_DEST_MANIFEST_UNREADABLE"},
 		{"a path twice in a part", `{"manifest_version":1,"parts":[{"path":"a","path":"b"}]}`, "LAPSTRAKE_DEST_MANIFEST_UNREADABLE"},
 		{"not UTF-8", "{\"manifest_version\":1,\"run_id\":\"\xff\"}", "LAPSTRAKE_DEST_MANIFEST_UNREADABLE"},

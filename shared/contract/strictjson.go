@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -21,54 +22,53 @@ func decodeExact(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	return walkKeys(d, reflect.TypeOf(v))
+	w := walker{rest: body}
+	return w.value(reflect.TypeOf(v))
 }
 
-// walkKeys reads the next value of d, which holds valid JSON, and checks the
-// names of the fields that t knows.
-func walkKeys(d *json.Decoder, t reflect.Type) error {
+// walker goes through valid JSON and checks the names of the fields that the
+// type of each value knows.
+type walker struct{ rest []byte }
+
+func (w *walker) value(t reflect.Type) error {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	tok, err := d.Token()
-	if err != nil {
-		return err
-	}
-	switch {
-	case tok == json.Delim('[') && t != nil && t.Kind() == reflect.Slice:
-		for d.More() {
-			if err := walkKeys(d, t.Elem()); err != nil {
-				return err
-			}
+	switch w.next() {
+	case '{':
+		return w.object(fieldsOf(t))
+	case '[':
+		if t != nil && t.Kind() == reflect.Slice {
+			return w.array(t.Elem())
 		}
-	case tok == json.Delim('['):
-		for d.More() {
-			if err := walkKeys(d, nil); err != nil {
-				return err
-			}
-		}
-	case tok == json.Delim('{'):
-		if err := walkFields(d, t); err != nil {
-			return err
-		}
+		return w.array(nil)
+	case '"':
+		w.text()
 	default:
-		return nil
+		w.rest = w.rest[max(1, bytes.IndexAny(w.rest, ",]} \t\r\n")):]
 	}
-	_, err = d.Token()
-	return err
+	return nil
 }
 
-func walkFields(d *json.Decoder, t reflect.Type) error {
-	known := fieldsOf(t)
-	seen := make([]bool, len(known))
-	for d.More() {
-		tok, err := d.Token()
-		if err != nil {
+func (w *walker) array(element reflect.Type) error {
+	w.rest = w.rest[1:]
+	for w.next() != ']' {
+		if err := w.value(element); err != nil {
 			return err
 		}
-		name, _ := tok.(string)
+		if w.next() == ',' {
+			w.rest = w.rest[1:]
+		}
+	}
+	w.rest = w.rest[1:]
+	return nil
+}
+
+func (w *walker) object(known []namedField) error {
+	seen := make([]bool, len(known))
+	w.rest = w.rest[1:]
+	for w.next() != '}' {
+		name := w.text()
 		var field reflect.Type
 		for i, k := range known {
 			switch {
@@ -80,11 +80,53 @@ func walkFields(d *json.Decoder, t reflect.Type) error {
 				return fmt.Errorf("field %q differs from %q by case only", preview(name), k.name)
 			}
 		}
-		if err := walkKeys(d, field); err != nil {
+		w.next()
+		w.rest = w.rest[1:] // the colon
+		if err := w.value(field); err != nil {
 			return err
 		}
+		if w.next() == ',' {
+			w.rest = w.rest[1:]
+			w.next()
+		}
 	}
+	w.rest = w.rest[1:]
 	return nil
+}
+
+// next skips white space and returns the byte after it.
+func (w *walker) next() byte {
+	for {
+		switch w.rest[0] {
+		case ' ', '\t', '\r', '\n':
+			w.rest = w.rest[1:]
+		default:
+			return w.rest[0]
+		}
+	}
+}
+
+// text skips a string and returns what it says.
+func (w *walker) text() string {
+	end := 1
+	escaped := false
+	for w.rest[end] != '"' {
+		if w.rest[end] == '\\' {
+			escaped = true
+			end++
+		}
+		end++
+	}
+	raw := w.rest[:end+1]
+	w.rest = w.rest[end+1:]
+	if !escaped {
+		return string(raw[1:end])
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return string(raw)
+	}
+	return s
 }
 
 type namedField struct {
@@ -92,10 +134,15 @@ type namedField struct {
 	field reflect.Type
 }
 
+var fieldCache sync.Map // of reflect.Type to []namedField
+
 // fieldsOf returns the JSON fields of a struct; none for other types.
 func fieldsOf(t reflect.Type) []namedField {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil
+	}
+	if known, ok := fieldCache.Load(t); ok {
+		return known.([]namedField)
 	}
 	fields := make([]namedField, 0, t.NumField())
 	for i := range t.NumField() {
@@ -104,5 +151,6 @@ func fieldsOf(t reflect.Type) []namedField {
 			fields = append(fields, namedField{name, f.Type})
 		}
 	}
+	fieldCache.Store(t, fields)
 	return fields
 }
