@@ -393,3 +393,36 @@ func TestARepairLeavesLateEqualsToTheNextRun(t *testing.T) {
 	w.runExport(t, 2)
 	w.wantEachOnce(t, "after the next run")
 }
+
+// The position was changed behind the back of a run that is resumed: its window
+// does not start there any more (R0).
+func TestAResumeFromAnotherPositionIsRefused(t *testing.T) {
+	w := newCursorWorld(1, 5)
+	w.runExport(t, 1)
+	w.db.changes.add(6, 7)
+	if _, err := w.planner(t.Context(), w.trigger(2)); err != nil {
+		t.Fatal(err)
+	}
+	w.dropMessages(t)
+	w.now = w.now.Add(planTimeout)
+	key := contract.CursorKey("orders")
+	body, version, err := w.bucket.Get(t.Context(), key, contract.MaxCursorBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := contract.DecodeCursor(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc.Position.Value = "1"
+	if body, err = doc.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.bucket.Replace(t.Context(), key, version, body, destination.Meta{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.planner(t.Context(), wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: w.runID(2)})
+	if fault.CodeOf(err) != "LAPSTRAKE_PLAN_STALE" {
+		t.Fatalf("%v", err)
+	}
+}
