@@ -119,8 +119,13 @@ func (p *prober) keepsPreconditions(ctx context.Context) error {
 		header string
 		prev   destination.Version
 	}{{"If-None-Match", destination.Absent}, {"If-Match", stale}} {
-		body := p.body()
-		_, err := p.putChecked(ctx, p.key, tc.prev, body, destination.Meta{}, none, "", destination.ErrMoved)
+		var err error
+		for range tries {
+			_, err = p.putChecked(ctx, p.key, tc.prev, p.body(), destination.Meta{}, none, "", destination.ErrMoved)
+			if !errors.Is(err, destination.ErrUndecided) {
+				break
+			}
+		}
 		switch {
 		case errors.Is(err, destination.ErrMoved):
 		case err == nil, unknownToStore(err):

@@ -3,6 +3,7 @@ package s3_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -89,6 +90,31 @@ func TestARivalsProbeIsNotTakenForAFault(t *testing.T) {
 	s := open(t, location("http://s3.test", "bucket"), s3.Options{ProbeIn: "_lapstrake", Transport: server, Clock: &instant{}})
 	if got := s.Capabilities().StoreChecksum; got != "xxh3" {
 		t.Errorf("StoreChecksum is %q", got)
+	}
+}
+
+// everyOther loses the answer of every other write.
+type everyOther struct {
+	*fake
+	puts int
+}
+
+func (e *everyOther) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := e.fake.RoundTrip(r)
+	if r.Method == http.MethodPut {
+		if e.puts++; e.puts%2 == 1 {
+			return nil, errors.New("connection reset")
+		}
+	}
+	return answer, err
+}
+
+func TestTheProbeIsNotEndedByALostAnswer(t *testing.T) {
+	credentialsInEnvironment(t)
+	server := &everyOther{fake: &fake{verifies: names(xxhHeader)}}
+	s := open(t, location("http://s3.test", "bucket"), s3.Options{ProbeIn: "_lapstrake", Transport: server, Clock: &instant{}})
+	if got := s.Capabilities().StoreChecksum; got != "xxh3" || server.puts < 8 {
+		t.Errorf("StoreChecksum is %q after %d writes", got, server.puts)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 const (
 	missing = "attribute_not_exists(#pk)"
 
-	ifFenceable   = "#status = :planning AND (attribute_not_exists(#gen) OR #gen = :gen)"                              // T2
+	ifFenceable   = "#status = :planning AND #creation = :creation AND (attribute_not_exists(#gen) OR #gen = :gen)" // T2
+	ifUncreated   = "#status = :planning AND attribute_not_exists(#creation) AND (attribute_not_exists(#gen) OR #gen = :gen)"
 	ifPlanned     = "#status = :planning AND #gen = :gen AND #trigger_id = :trigger_id"                                // T5
 	ifFinalizable = "#gen = :gen AND #status IN (:running, :finalizing)"                                               // T13
 	ifFinalizing  = "#gen = :gen AND #status = :finalizing"                                                            // T14
@@ -55,7 +56,12 @@ func (t *Table) RecordFence(ctx context.Context, run contract.RunID, f runstate.
 	e.set("root", document(f.Root))
 	e.set("prefix", optText(f.Prefix))
 	e.set("queue", optText(f.Queue))
-	_, err := t.updateRun(ctx, transition.OpRecordFence, run, ifFenceable, e)
+	condition := ifUncreated
+	if f.Creation != "" {
+		condition = ifFenceable
+		e.value("creation", text(f.Creation))
+	}
+	_, err := t.updateRun(ctx, transition.OpRecordFence, run, condition, e)
 	return err
 }
 

@@ -122,14 +122,17 @@ func expect(err error, right bool) error {
 }
 
 // TestALostAnswerIsFound is QUE-07: whatever an operation is, that its own first
-// request landed is never mistaken for somebody else's.
+// request landed is never mistaken for somebody else's, and a request that did
+// not arrive is sent again.
 func TestALostAnswerIsFound(t *testing.T) {
 	for name, faults := range map[string][]trouble{
-		"the connection breaks after every write": {answerLost},
-		"the server fails after every write":      {answerBroken},
-		"every write is throttled first":          {throttled, throttled},
-		"every write meets a transaction first":   {conflict, fine},
-		"throttled, then lost":                    {throttled, answerLost},
+		"the connection breaks after every write":  {answerLost},
+		"the server fails after every write":       {answerBroken},
+		"every write is throttled first":           {throttled, throttled},
+		"every write meets a transaction first":    {conflict, fine},
+		"throttled, then lost":                     {throttled, answerLost},
+		"the connection breaks before every write": {neverSent},
+		"the server fails before every write":      {serverError, neverSent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table, l := openLine(t)

@@ -48,7 +48,8 @@ type write struct {
 }
 
 // write sends w and returns the item as it then is. If the condition does not
-// hold, that is a *refusal.
+// hold, that is a *refusal, unless an earlier try of this call may have landed
+// and been written over since: then nobody knows.
 func (t *Table) write(ctx context.Context, w write) (item, error) {
 	id := t.ids.NewID()
 	if w.put != nil {
@@ -56,6 +57,7 @@ func (t *Table) write(ctx context.Context, w write) (item, error) {
 	} else {
 		w.edit.set(writeID, text(id))
 	}
+	var lost error // of a try that may have landed
 	for try := 1; ; try++ {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.op, err)
@@ -64,17 +66,25 @@ func (t *Table) write(ctx context.Context, w write) (item, error) {
 		if err == nil {
 			return left, nil
 		}
-		switch is := classify(err); {
+		is := classify(err)
+		switch {
 		case is == condition:
 			var failed *types.ConditionalCheckFailedException
 			errors.As(err, &failed)
 			if written(failed.Item, id) {
-				return failed.Item, nil // something on the way repeated the request
+				return failed.Item, nil // an earlier try, or something on the way that repeated the request
+			}
+			if lost != nil {
+				return nil, explain(*t.name, w.op, lost)
 			}
 			return nil, &refusal{failed: []bool{true}, found: []item{failed.Item}}
 		case is == unknown && !w.repeatable:
-			return t.settle(ctx, w.op, w.key, id, err)
-		case is == hopeless, try == mostTries:
+			if found, landed := t.landed(ctx, w.op, w.key, id); landed {
+				return found, nil
+			}
+			lost = err
+		}
+		if is == hopeless || try == mostTries {
 			return nil, explain(*t.name, w.op, err)
 		}
 		if err := t.pause(ctx, fault.Backoff(firstPause, try, t.ids.Jitter())); err != nil {
@@ -83,16 +93,16 @@ func (t *Table) write(ctx context.Context, w write) (item, error) {
 	}
 }
 
-// settle reads back whether the write with this id landed, after an answer
+// landed reads back whether the write with this id is there, after an answer
 // that says neither (QUE-07). That it is not there does not mean that it will
-// not be: the request may still be on its way.
-func (t *Table) settle(ctx context.Context, op string, k key, id string, cause error) (item, error) {
-	if ctx.Err() == nil {
-		if found, err := t.read(ctx, op, k); err == nil && written(found, id) {
-			return found, nil
-		}
+// not be: the request may still be on its way. Sending it again is safe, since
+// the condition and the id hold for both.
+func (t *Table) landed(ctx context.Context, op string, k key, id string) (item, bool) {
+	if ctx.Err() != nil {
+		return nil, false
 	}
-	return nil, explain(*t.name, op, cause)
+	found, err := t.read(ctx, op, k)
+	return found, err == nil && written(found, id)
 }
 
 func written(found item, id string) bool {
