@@ -22,7 +22,7 @@ const (
 	AWSEndpoint      = "LAPSTRAKE_TEST_AWS_ENDPOINT"        // MiniStack: all of AWS, any credentials
 	SQSEndpoint      = "LAPSTRAKE_TEST_SQS_ENDPOINT"        // ElasticMQ
 	LambdaEmulator   = "LAPSTRAKE_TEST_RIE"                 // path of the aws-lambda-rie binary
-	ReaderPython     = "LAPSTRAKE_TEST_PYTHON"              // a Python with pyarrow, duckdb and polars
+	ReaderPython     = "LAPSTRAKE_TEST_PYTHON"              // a Python with pyarrow, duckdb, polars and datafusion
 	UpstreamCLI      = "LAPSTRAKE_TEST_RIVET"               // path of the upstream's rivet binary
 	SharedReferences = "LAPSTRAKE_TEST_SHARED"              // folder with reference/ and hazards/, if there is one
 )

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pyarrow, DuckDB and Polars: independent readers of what the part writers write.
+# pyarrow, DuckDB, Polars and DataFusion: independent readers of what the part writers write.
 . "$(dirname "$0")/common.sh"
 # shellcheck disable=SC2034 # read by common.sh
 server=readers variable=LAPSTRAKE_TEST_PYTHON

@@ -31,7 +31,7 @@ type expectedColumn struct {
 }
 
 // Readers that share no code with this project or with each other, pyarrow,
-// DuckDB and Polars, find exactly the values that were written, extremes
+// DuckDB, Polars and parquet-rs, find exactly the values that were written, extremes
 // included, in every codec and encoding and over many pages; and they find the
 // same in our file of the upstream's rows as in the upstream's.
 func TestOtherReadersFindTheSameValues(t *testing.T) {

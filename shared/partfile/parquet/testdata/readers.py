@@ -1,4 +1,5 @@
-"""Reads Parquet files with pyarrow, DuckDB and Polars and compares every value.
+"""Reads Parquet files with pyarrow, DuckDB, Polars and DataFusion, which is
+parquet-rs, and compares every value.
 
     readers.py expected.json file.parquet... [--same ours.parquet theirs.parquet]
 
@@ -8,9 +9,11 @@ canonical() gives them here. The exit status is 1 if any value differs.
 
 import decimal
 import json
+import re
 import struct
 import sys
 
+import datafusion
 import duckdb
 import polars
 import pyarrow as pa
@@ -75,12 +78,19 @@ def by_polars(path):
     return polars.read_parquet(path, columns=columns).to_arrow()
 
 
-READERS = {"pyarrow": by_pyarrow, "duckdb": by_duckdb, "polars": by_polars}
+def by_datafusion(path):
+    one = datafusion.SessionConfig().with_target_partitions(1)  # rows stay in order
+    return datafusion.SessionContext(one).read_parquet(path).to_arrow_table()
 
 
-def lossy(t):
+READERS = {"pyarrow": by_pyarrow, "duckdb": by_duckdb, "polars": by_polars, "datafusion": by_datafusion}
+
+
+def lossy(reader, t):
     """DuckDB and Polars have no decimals of more than 38 digits: the former
     reads them as doubles, the latter not at all."""
+    if reader not in ("duckdb", "polars"):
+        return False
     name = t.removeprefix("list<").removesuffix(">")
     return name.startswith("decimal(") and int(name[8:].split(",")[0]) > 38
 
@@ -89,7 +99,7 @@ def check(path, expected):
     for reader, read in READERS.items():
         table = read(path)
         compared = 0
-        wanted = [c for c in expected if reader == "pyarrow" or not lossy(c["type"])]
+        wanted = [c for c in expected if not lossy(reader, c["type"])]
         if reader != "duckdb" and table.column_names != [c["name"] for c in wanted]:
             fail(reader, path, "columns", table.column_names)
             continue
@@ -121,8 +131,9 @@ def same(ours, theirs):
             fail(reader, "shape of", ours, "and", theirs)
             continue
         for i, name in enumerate(a.column_names):
-            # Polars takes JSON for text unless the Arrow schema says more, as theirs does.
-            kinds = [str(t.column(i).type).replace("item:", "element:").replace("extension<arrow.json>", "large_string") for t in (a, b)]
+            kinds = [str(t.column(i).type).replace("item:", "element:") for t in (a, b)]
+            if reader in ("polars", "datafusion"):  # JSON is text to them unless the Arrow schema says more, as theirs does
+                kinds = [re.sub("extension<arrow.json>|large_string|string_view", "string", k) for k in kinds]
             if kinds[0] != kinds[1]:
                 fail(reader, name, "is", kinds[0], "and in theirs", kinds[1])
             if canonical(column(a, i)) != canonical(column(b, i)):

@@ -105,3 +105,31 @@ func TestCloseDoesNotCopyThePart(t *testing.T) {
 		t.Errorf("Close allocates %d bytes for a part of %d", n, len(part.Body))
 	}
 }
+
+// Readers that look for the width of a page's numbers find one, though there
+// are no numbers.
+func TestAPageOfNULLsInAChunkWithADictionary(t *testing.T) {
+	columns := []rowtype.Column{{Name: "c", Type: rowtype.Type{Kind: rowtype.Text}}}
+	b := rowbatch.New(columns)
+	for range pageRows {
+		b.Columns[0].AppendBytes([]byte("always the same"))
+	}
+	for range pageRows {
+		b.Columns[0].AppendNull()
+	}
+	b.Rows = 2 * pageRows
+	w := start(t, partfile.Options{Columns: columns, Compression: "none"})
+	if err := w.Append(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.columns[0].endPage(&w.scratch, true); err != nil {
+		t.Fatal(err)
+	}
+	c := w.columns[0]
+	if len(c.pages) != 2 || c.chunk.pages[dictionaryNumbers] != 2 {
+		t.Fatalf("%d pages, of encodings %v", len(c.pages), c.chunk.pages)
+	}
+	if p := c.pages[1]; p[len(p)-1] != 1 {
+		t.Errorf("the page ends with % x", p[len(p)-8:])
+	}
+}
