@@ -24,15 +24,19 @@ func (p *planner) repair(ctx context.Context, sidecar contract.Manifest, body []
 	if err := p.otherMarker(ctx); err != nil {
 		return wire.TriggerResult{}, err
 	}
+	unfinished := p.run.Intent == wire.ActionRepair && !p.run.Status.Terminal()
 	doc, err := p.stillOwner(ctx)
-	if err != nil {
+	switch {
+	case err != nil && unfinished && doc.OwnerRunID != "" && doc.OwnerRunID != p.run.RunID:
+		// What it had published before stands, and is its end.
+		return p.superseded(ctx, &commit.FenceLostError{Export: p.name(), RunID: p.run.RunID, OwnerRunID: doc.OwnerRunID, OwnerGen: doc.Generation})
+	case err != nil:
 		return wire.TriggerResult{}, err
 	}
 	damaged, err := commit.Damaged(ctx, p.prefix(), sidecar)
 	if err != nil {
 		return wire.TriggerResult{}, err
 	}
-	unfinished := p.run.Intent == wire.ActionRepair && !p.run.Status.Terminal()
 	if len(damaged) == 0 && !unfinished {
 		return p.republish(ctx)
 	}
