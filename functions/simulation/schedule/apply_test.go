@@ -72,7 +72,7 @@ func (s *simulation) do(d decision) bool {
 		}
 		s.faults++
 		s.queues.Drop(queue, m.ID)
-	case trigger, supersede, resume, sweep:
+	case trigger, supersede, resume, repairRun, reanchor, sweep:
 		s.invoke(d)
 	case insertRow, updateRow, deleteRow:
 		return s.mutate(d)
@@ -98,8 +98,10 @@ func (s *simulation) invoke(d decision) {
 		if d.act == supersede {
 			t.OnConflict = "supersede"
 		}
-	case resume:
-		t = wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: runID(d.n)}
+	case reanchor:
+		t = wire.Trigger{Version: wire.Version, Action: wire.ActionRun, Export: "orders", RunID: runID(d.n), Reanchor: true}
+	case resume, repairRun:
+		t = wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: runID(d.n), Force: d.act == repairRun}
 	}
 	s.start(s.newProcess(d, string(d.act)), func(ctx context.Context, p *process) (string, error) { return p.plan(ctx, t) })
 }
@@ -161,4 +163,4 @@ func runNumber(id contract.RunID) int {
 }
 
 // short is a run's id as traces show it.
-func short(id contract.RunID) string { return strings.TrimPrefix(string(id), "orders_20261129T") }
+func short(id contract.RunID) string { return strings.TrimPrefix(string(id), "orders_21261129T") }

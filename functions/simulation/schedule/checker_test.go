@@ -158,8 +158,7 @@ func (c *checker) object(p *process, call destfaulty.Call) {
 	case name == contract.SuccessName:
 		c.marker(strings.TrimSuffix(call.Key, name), body)
 	case contract.IsSidecarName(name):
-		c.unchanged(call.Key, o)
-		c.sidecar(strings.TrimSuffix(call.Key, name), o)
+		c.sidecar(call.Key, o)
 	}
 }
 

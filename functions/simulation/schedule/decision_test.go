@@ -27,6 +27,8 @@ const (
 	trigger   act = "trigger"
 	supersede act = "superseding trigger"
 	resume    act = "resume"
+	repairRun act = "forced repair"
+	reanchor  act = "re-anchoring trigger"
 	sweep     act = "sweep"
 
 	// The rows of the source change: n is the key.

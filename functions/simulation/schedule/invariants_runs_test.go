@@ -6,6 +6,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/notify"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // order is V13: what a run may become. A resume alone goes back to planning,
@@ -30,7 +31,8 @@ func (c *checker) run(p *process, op string, now runstate.Run) {
 	if was.Status == now.Status {
 		return
 	}
-	resumed := op == "ClaimResume" && was.Status != runstate.RunSucceeded && was.Status != runstate.RunSuperseded && was.Status != runstate.RunRefused
+	resumed := op == "ClaimResume" && was.Status != runstate.RunSuperseded && was.Status != runstate.RunRefused &&
+		(was.Status != runstate.RunSucceeded || now.Intent == wire.ActionRepair)
 	committed := now.Status == runstate.RunSucceeded && c.hasCommitted(now.RunID)
 	if !slices.Contains(order[was.Status], now.Status) && !resumed && !committed {
 		c.fail("V13", "%s by %s took run %s from %q to %q", op, p.what, short(now.RunID), was.Status, now.Status)

@@ -141,7 +141,7 @@ func (p *process) state() runstate.Table {
 	return faulty.Wrap(p.s.table, faulty.HookFunc(func(_ context.Context, c faulty.Call, do func() error) error {
 		op := c.Op
 		if c.Run != "" {
-			op += " " + strings.TrimPrefix(string(c.Run), "orders_20261129T")
+			op += " " + short(c.Run)
 		}
 		if c.Task != "" {
 			op += "/" + string(c.Task)
@@ -167,7 +167,7 @@ func (p *process) Send(ctx context.Context, queue string, messages ...taskqueue.
 
 // Notify implements [notify.Notifier].
 func (p *process) Notify(_ context.Context, e notify.Event) error {
-	return p.call(call{op: "notify " + string(e.RunID), write: true, perform: func() error {
+	return p.call(call{op: "notify " + short(e.RunID), write: true, perform: func() error {
 		p.s.check.notified(p, e)
 		return nil
 	}})
