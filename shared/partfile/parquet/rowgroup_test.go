@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/partfile"
+	"github.com/lapstrake/lapstrake/shared/partfile/parquet/internal/inspect"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowbatch/rowbatchtest"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
@@ -103,6 +104,39 @@ func TestLargeColumnChunks(t *testing.T) {
 			}
 			if n := len(groupRows(t, body)); n != 1 {
 				t.Errorf("%s: %d row groups", compression, n)
+			}
+		}
+	})
+}
+
+// Values larger than a page, a dictionary and the window of zstd.
+func TestLargeValues(t *testing.T) {
+	columns := []rowtype.Column{
+		{Name: "text", Type: rowtype.Type{Kind: rowtype.Text}},
+		{Name: "bytes", Type: rowtype.Type{Kind: rowtype.Binary}},
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 3<<20)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	rows := rowbatch.New(columns)
+	for i, n := range []int{0, 5 << 20, 10, 1 << 20, 5 << 20, 100} {
+		rows.Columns[0].AppendBytes(bytes.Repeat([]byte("carefully ironic deposits "), n/26+1))
+		rows.Columns[1].AppendBytes(noise[:n%len(noise)>>(i%3)])
+		rows.Rows++
+	}
+	eachWriter(t, func(t *testing.T, o partfile.Options) {
+		for _, o.Compression = range codecs {
+			o.Columns = columns
+			body := write(t, o, rows)
+			if diff := rowbatchtest.Diff(rows, readArrow(t, body, columns)); diff != "" {
+				t.Errorf("%s: %s", o.Compression, diff)
+			}
+			if o.Writer == partfile.NativeWriter {
+				if err := inspect.Check(body, rows); err != nil {
+					t.Errorf("%s: %v", o.Compression, err)
+				}
 			}
 		}
 	})

@@ -16,8 +16,13 @@ const (
 	direct
 )
 
-// A dictionary that has grown beyond this gets no more values.
-const dictionaryBytes = 1 << 20
+const (
+	// A dictionary that has grown beyond this gets no more values.
+	dictionaryBytes = 1 << 20
+	// Values that are longer on average have none: it would hold few of them,
+	// and memory for each of them twice.
+	dictionaryValue = 4 << 10
+)
 
 // encode appends the values of a page in the encoding that takes fewer bytes,
 // and returns which it is. Only the values of the chunk decide.
@@ -48,6 +53,10 @@ func (c *column) encode(s *scratch, dst []byte, v *values, last bool) ([]byte, i
 // compressed both ways. What later pages will add to the dictionary is judged
 // by what the second half of this one does.
 func (c *column) decide(s *scratch, v *values, last bool) error {
+	if c.form == formBytes && encoding.PlainBytes(v.offsets) > dictionaryValue*v.n {
+		c.choice = direct
+		return nil
+	}
 	half := v.n / 2
 	s.numbers = c.numbers.lookup(s.numbers[:0], v, 0, half)
 	before := c.numbers.len()

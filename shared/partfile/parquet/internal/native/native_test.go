@@ -1,6 +1,7 @@
 package native
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"testing"
 
@@ -131,5 +132,43 @@ func TestAPageOfNULLsInAChunkWithADictionary(t *testing.T) {
 	}
 	if p := c.pages[1]; p[len(p)-1] != 1 {
 		t.Errorf("the page ends with % x", p[len(p)-8:])
+	}
+}
+
+// While a part of wide rows is written, what is not in the part yet stays
+// within a row group, and is never there both as values and as pages.
+func TestARowGroupIsAllThatIsHeldBack(t *testing.T) {
+	columns := []rowtype.Column{{Name: "id", Type: rowtype.Type{Kind: rowtype.Int64}}, {Name: "doc", Type: rowtype.Type{Kind: rowtype.Binary}}}
+	const group = 4 << 20
+	w := start(t, partfile.Options{Columns: columns, Compression: "none", RowGroupBytes: group})
+	r := rand.New(rand.NewPCG(1, 1))
+	noise := make([]byte, 3<<10)
+	for i := range 200 {
+		b := rowbatch.New(columns)
+		for range 64 {
+			for j := range noise {
+				noise[j] = byte(r.Uint32())
+			}
+			b.Columns[0].AppendInt64(int64(i))
+			b.Columns[1].AppendBytes(noise)
+			b.Rows++
+		}
+		if err := w.Append(b); err != nil {
+			t.Fatal(err)
+		}
+		held, scratch := w.scratch.arena.size, int64(cap(w.scratch.body)+cap(w.scratch.packed)+cap(w.scratch.trial))
+		for _, c := range w.columns {
+			held += c.pendingBytes
+		}
+		blocks := 0
+		for _, block := range w.scratch.arena.blocks {
+			blocks += cap(block)
+		}
+		if held > group+64<<10 || blocks > 2*group || scratch > 3*pageBytes+256<<10 {
+			t.Fatalf("%d bytes are held back in %d, with %d of scratch, of a row group of %d", held, blocks, scratch, group)
+		}
+	}
+	if w.part.Size() < 8*group {
+		t.Fatalf("only %d bytes are in the part", w.part.Size())
 	}
 }
