@@ -1,9 +1,30 @@
 package main
 
-func simulated(test string) catcher  { return catcher{pkg: "functions/simulation", test: test} }
-func committing(test string) catcher { return catcher{pkg: "shared/commit", test: test} }
-func recording(test string) catcher  { return catcher{pkg: "shared/runstate/memory", test: test} }
-func extracting(test string) catcher { return catcher{pkg: "shared/extract", test: test} }
-func verifying(test string) catcher  { return catcher{pkg: "shared/verify", test: test} }
-func validating(test string) catcher { return catcher{pkg: "functions/validator", test: test} }
-func deciding(test string) catcher   { return catcher{pkg: "shared/contract", test: test} }
+// The packages whose tests catch mutants.
+const (
+	simulation = "functions/simulation"
+	planner    = "functions/planner"
+	chunk      = "functions/chunk"
+	finalizer  = "functions/finalizer"
+	runend     = "functions/runend"
+	validator  = "functions/validator"
+	commit     = "shared/commit"
+	extract    = "shared/extract"
+	verify     = "shared/verify"
+	contract   = "shared/contract"
+	memory     = "shared/runstate/memory"
+)
+
+var catchers = []string{simulation, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, memory}
+
+func simulated(test string) catcher  { return catcher{pkg: simulation, test: test} }
+func planning(test string) catcher   { return catcher{pkg: planner, test: test} }
+func chunking(test string) catcher   { return catcher{pkg: chunk, test: test} }
+func finalizing(test string) catcher { return catcher{pkg: finalizer, test: test} }
+func ending(test string) catcher     { return catcher{pkg: runend, test: test} }
+func validating(test string) catcher { return catcher{pkg: validator, test: test} }
+func committing(test string) catcher { return catcher{pkg: commit, test: test} }
+func extracting(test string) catcher { return catcher{pkg: extract, test: test} }
+func verifying(test string) catcher  { return catcher{pkg: verify, test: test} }
+func deciding(test string) catcher   { return catcher{pkg: contract, test: test} }
+func recording(test string) catcher  { return catcher{pkg: memory, test: test} }

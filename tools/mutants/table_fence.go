@@ -128,12 +128,6 @@ var fenceMutants = []mutant{
 		caughtBy: simulated("TestOverlappingRuns"),
 	},
 	{
-		name: "forgotten-run-re-enters", rule: "RESUME",
-		removes:  "a run that the table has forgotten takes a new generation",
-		edits:    []edit{reads(acquireFile, "Acquisition.reenter", "if fresh ||", "if fresh && !$on ||")},
-		caughtBy: committing("TestForgottenRunIsResumedUnderANewGeneration"),
-	},
-	{
 		name: "resume-keeps-the-generation", rule: "RESUME", core: true,
 		removes:  "a resume takes a new generation by a swap of the fence",
 		edits:    []edit{does(fenceFile, "Fence.Resume", "doc.Generation++", "")},

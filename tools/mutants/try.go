@@ -15,15 +15,13 @@ import (
 // packages are those whose binaries the chosen mutants need, or those of all
 // that a survey wants to see.
 func packages(chosen []mutant, survey string) []string {
-	if survey != "" {
-		chosen = mutants()
-	}
-	wanted := regexp.MustCompile(survey)
 	var pkgs []string
 	for _, m := range chosen {
-		if wanted.MatchString(m.caughtBy.pkg) {
-			pkgs = append(pkgs, m.caughtBy.pkg)
-		}
+		pkgs = append(pkgs, m.caughtBy.pkg)
+	}
+	if survey != "" {
+		wanted := regexp.MustCompile(survey)
+		pkgs = slices.DeleteFunc(slices.Clone(catchers), func(pkg string) bool { return !wanted.MatchString(pkg) })
 	}
 	slices.Sort(pkgs)
 	return slices.Compact(pkgs)
