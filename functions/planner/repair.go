@@ -110,8 +110,10 @@ func atItsEnd(doc contract.CursorDocument, plan chunkplan.Plan, sidecar contract
 }
 
 func (p *planner) repairClaimed(ctx context.Context, plan chunkplan.Plan, fp contract.Fingerprint, sidecar contract.Manifest, body []byte) (wire.TriggerResult, error) {
-	me := commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix}
-	held, err := p.fence().Repair(ctx, me, body, func(doc contract.CursorDocument) error {
+	held, err := p.fence().Repair(ctx, p.owner(), body, func(doc contract.CursorDocument) error {
+		if err := p.mayResume(ctx); err != nil {
+			return err
+		}
 		if id := doc.SourceIdentity; id != nil {
 			if err := commit.CheckSource(p.name(), "the cursor", *id, plan.SourceIdentity); err != nil {
 				return err

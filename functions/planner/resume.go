@@ -65,7 +65,7 @@ func (p *planner) resume(ctx context.Context) (wire.TriggerResult, error) {
 	if p.run.Gen == 0 {
 		// It never got as far as its generation, so no task of it exists: it is
 		// started, under whatever fence it has.
-		return p.continueRun(ctx, false)
+		return p.continueRun(ctx)
 	}
 	defer p.stayAlive(ctx)()
 	result, err := p.resumeClaimed(ctx)
@@ -161,7 +161,7 @@ func (p *planner) claimResume(ctx context.Context) (*wire.TriggerResult, error) 
 }
 
 func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error) {
-	me := commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix}
+	me := p.owner()
 	sidecar, _, err := commit.ReadSidecar(ctx, p.prefix(), me.RunID)
 	switch {
 	case err != nil:
@@ -176,6 +176,9 @@ func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error)
 		return wire.TriggerResult{}, err
 	}
 	held, err := p.fence().Resume(ctx, me, func(doc contract.CursorDocument) error { // R0, R1b
+		if err := p.mayResume(ctx); err != nil {
+			return err
+		}
 		if planned && plan.Window != nil && !doc.Position.Equal(plan.Window.From) {
 			return fault.New(fault.Refused, "LAPSTRAKE_PLAN_STALE", "run %s was planned from another cursor position; run the export again", me.RunID)
 		}

@@ -30,17 +30,17 @@ func (p *planner) start(ctx context.Context) (wire.TriggerResult, error) {
 	if err := p.openRoot(ctx, p.export.Destination); err != nil {
 		return wire.TriggerResult{}, err
 	}
-	fresh, answer, err := p.createRun(ctx) // P2
+	answer, err := p.createRun(ctx) // P2
 	if err != nil || answer != nil {
 		return orZero(answer), err
 	}
-	return p.continueRun(ctx, fresh)
+	return p.continueRun(ctx)
 }
 
 // continueRun is everything after the run's item exists.
-func (p *planner) continueRun(ctx context.Context, fresh bool) (wire.TriggerResult, error) {
+func (p *planner) continueRun(ctx context.Context) (wire.TriggerResult, error) {
 	defer p.stayAlive(ctx)()
-	result, err := p.takeAndPlan(ctx, fresh)
+	result, err := p.takeAndPlan(ctx)
 	return p.conclude(ctx, result, err)
 }
 
@@ -77,7 +77,7 @@ func (p *planner) fail(ctx context.Context, cause error) (wire.TriggerResult, er
 	return wire.TriggerResult{RunID: p.run.RunID, Status: wire.FailedTrigger, Reason: string(fault.CodeOf(cause))}, cause
 }
 
-func (p *planner) takeAndPlan(ctx context.Context, fresh bool) (wire.TriggerResult, error) {
+func (p *planner) takeAndPlan(ctx context.Context) (wire.TriggerResult, error) {
 	if err := p.checkPrefix(ctx); err != nil { // P3
 		return wire.TriggerResult{}, err
 	}
@@ -86,7 +86,7 @@ func (p *planner) takeAndPlan(ctx context.Context, fresh bool) (wire.TriggerResu
 		return wire.TriggerResult{}, err
 	}
 	defer draft.close(ctx)
-	opened, err := p.acquire(ctx, draft, fresh) // P4
+	opened, err := p.acquire(ctx, draft) // P4
 	if err != nil {
 		return wire.TriggerResult{}, err
 	}
@@ -123,9 +123,8 @@ func (p *planner) stayAt(ctx context.Context, root wire.Location) error {
 	return p.openRoot(ctx, root)
 }
 
-// createRun is T1. fresh is true when this call made the run; a non-nil answer
-// means that there is nothing to plan.
-func (p *planner) createRun(ctx context.Context) (fresh bool, answer *wire.TriggerResult, err error) {
+// createRun is T1. A non-nil answer means that there is nothing to plan.
+func (p *planner) createRun(ctx context.Context) (answer *wire.TriggerResult, err error) {
 	now := p.Clock.Now()
 	id := p.trigger.RunID
 	if id == "" {
@@ -141,7 +140,7 @@ func (p *planner) createRun(ctx context.Context) (fresh bool, answer *wire.Trigg
 	}
 	raw, err := json.Marshal(p.trigger)
 	if err != nil {
-		return false, nil, err
+		return nil, err
 	}
 	p.run = runstate.Run{
 		RunID: id, Export: p.name(), TriggerID: triggerID, Creation: p.IDs.NewID(), Status: runstate.RunPlanning, Intent: wire.ActionRun,
@@ -154,29 +153,27 @@ func (p *planner) createRun(ctx context.Context) (fresh bool, answer *wire.Trigg
 	var exists *runstate.ConditionError
 	switch {
 	case err == nil:
-		return true, nil, nil
+		return nil, nil
 	case !errors.As(err, &exists) || exists.Run == nil:
-		return false, nil, fmt.Errorf("create run %s: %w", id, err)
+		return nil, fmt.Errorf("create run %s: %w", id, err)
 	}
 	found := *exists.Run
-	fresh = found.Creation == p.run.Creation // our own write, whose answer was lost
 	p.run = found
 	switch {
 	case found.Export != p.name():
-		return false, nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_ID_TAKEN", "run id %s belongs to export %q; nothing was started", id, found.Export)
+		return nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_ID_TAKEN", "run id %s belongs to export %q; nothing was started", id, found.Export)
 	case found.Intent == wire.ActionRun && found.TriggerID != triggerID:
-		return false, nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_ID_TAKEN", "run id %s was made by another trigger (%s); nothing was started", id, found.TriggerID)
+		return nil, fault.New(fault.Refused, "LAPSTRAKE_RUN_ID_TAKEN", "run id %s was made by another trigger (%s); nothing was started", id, found.TriggerID)
 	case found.Status == runstate.RunPlanning && found.Intent == wire.ActionRun:
 		if err := p.stayAt(ctx, found.Root); err != nil {
-			return false, nil, err
+			return nil, err
 		}
-		return fresh, nil, p.noteCallback(ctx)
+		return nil, p.noteCallback(ctx)
 	case found.Status == runstate.RunRunning && !found.Enqueued:
 		p.gen = found.Gen
-		answer, err := p.enqueueAgain(ctx)
-		return false, answer, err
+		return p.enqueueAgain(ctx)
 	}
-	return false, answerOf(found), p.noteCallback(ctx)
+	return answerOf(found), p.noteCallback(ctx)
 }
 
 // noteCallback keeps the callback of a trigger that came again: a workflow that
@@ -223,19 +220,20 @@ func (p *planner) checkPrefix(ctx context.Context) error {
 // recordFence is T2.
 func (p *planner) recordFence(ctx context.Context) error {
 	err := p.State.RecordFence(ctx, p.run.RunID, runstate.FenceRecord{
-		Gen: p.gen, LeaseUntil: p.Clock.Now().Add(p.Settings.RunLease), Root: p.run.Root, Prefix: p.run.Prefix, Queue: p.run.Queue,
+		Gen: p.gen, Creation: p.run.Creation, LeaseUntil: p.Clock.Now().Add(p.Settings.RunLease), Root: p.run.Root, Prefix: p.run.Prefix, Queue: p.run.Queue,
 	})
 	var refused *runstate.ConditionError
 	if !errors.As(err, &refused) {
 		p.run.Gen = p.gen
 		return err
 	}
-	if refused.Run != nil && refused.Run.Gen == p.gen && refused.Run.Status == runstate.RunRunning {
+	switch found := refused.Run; {
+	case found == nil || found.Creation != p.run.Creation: // the table was lost meanwhile
+	case found.Gen == p.gen && found.Status == runstate.RunRunning:
 		p.run.Gen = p.gen
 		return nil // a duplicate of this planner is ahead
-	}
-	if refused.Run != nil && !refused.Run.Status.Terminal() && refused.Run.Gen < p.gen {
-		return fault.New(fault.Retryable, "LAPSTRAKE_RUN_GENERATION_BEHIND", "run %s holds the fence at generation %d, its item says %d: it has to be resumed", p.run.RunID, p.gen, refused.Run.Gen)
+	case !found.Status.Terminal() && found.Gen < p.gen:
+		return fault.New(fault.Retryable, "LAPSTRAKE_RUN_GENERATION_BEHIND", "run %s holds the fence at generation %d, its item says %d: it has to be resumed", p.run.RunID, p.gen, found.Gen)
 	}
 	return &commit.FenceLostError{Export: p.name(), RunID: p.run.RunID, OwnerRunID: p.run.RunID, OwnerGen: p.gen}
 }
@@ -324,18 +322,38 @@ func (p *planner) fence() commit.Fence {
 }
 
 // acquire is P4.
-func (p *planner) acquire(ctx context.Context, draft *draft, fresh bool) (commit.Opened, error) {
+func (p *planner) acquire(ctx context.Context, draft *draft) (commit.Opened, error) {
 	a := commit.Acquisition{
-		Fence: p.fence(), Me: commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix}, SourceIdentity: draft.identity,
+		Fence: p.fence(), Me: p.owner(), SourceIdentity: draft.identity,
 		Position:   draft.cursor(),
 		MayTake:    p.mayTake,
+		MayResume:  p.mayResume,
 		CheckParts: runend.PartsThere,
 		Tombstone: func(sealed contract.Predecessor) contract.Manifest {
 			return p.tombstone(sealed.RunID)
 		},
 		Reanchor: p.trigger.Reanchor,
 	}
-	return a.Acquire(ctx, fresh)
+	return a.Acquire(ctx)
+}
+
+func (p *planner) owner() commit.Owner {
+	return commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix, Creation: p.run.Creation}
+}
+
+// mayResume refuses a new generation to a planner whose run has moved on while
+// it was asleep: it was started, claimed by another resume, or created anew after
+// the table was lost. Nothing would come of that generation but a run whose
+// finalizers are all of an older one (ADR-0006).
+func (p *planner) mayResume(ctx context.Context) error {
+	run, err := p.State.GetRun(ctx, p.run.RunID)
+	switch {
+	case err != nil && !errors.Is(err, runstate.ErrNotFound):
+		return err
+	case err == nil && run.Status == runstate.RunPlanning && run.Creation == p.run.Creation && run.TriggerID == p.run.TriggerID:
+		return nil
+	}
+	return &commit.FenceLostError{Export: p.name(), RunID: p.run.RunID, OwnerRunID: p.run.RunID, OwnerGen: run.Gen}
 }
 
 // mayTake refuses to take the fence from a run that is live, unless the trigger

@@ -27,6 +27,10 @@ type Acquisition struct {
 	// MayTake decides whether a fence that another run holds, opening or open,
 	// may be taken over: nil, or the error to refuse with (§2.6, overlap).
 	MayTake func(ctx context.Context, doc contract.CursorDocument) error
+	// MayResume looks at the run's item before a fence that the run holds is
+	// taken again for it: an error when the item is no longer as the caller has
+	// found it. The document is read before, and swapped after.
+	MayResume func(ctx context.Context) error
 	// CheckParts verifies that every part of a committed predecessor's manifest
 	// is in its prefix, before it is rolled forward (M1, M2).
 	CheckParts func(ctx context.Context, prefix destination.Store, m contract.Manifest) error
@@ -58,11 +62,8 @@ func (o Opened) Generation() contract.Generation { return o.Held.Doc.Generation 
 // Acquire returns the fence, open and held by a.Me.
 //
 // A *CommittedError means that this run has committed before: finish it. A
-// *FenceLostError means that it has been sealed or superseded. fresh is true
-// when the run's table has just learned of the run for the first time: a fence
-// that the run nevertheless holds open then belongs to a life of it that the
-// table has lost, and is resumed under a new generation, never re-entered.
-func (a Acquisition) Acquire(ctx context.Context, fresh bool) (Opened, error) {
+// *FenceLostError means that it has been sealed or superseded.
+func (a Acquisition) Acquire(ctx context.Context) (Opened, error) {
 	for range casTries {
 		held, err := a.Fence.Read(ctx)
 		// The own sidecar is looked at after the document whose version the swap
@@ -88,7 +89,7 @@ func (a Acquisition) Acquire(ctx context.Context, fresh bool) (Opened, error) {
 			return Opened{}, err
 		}
 		if !held.Absent() && held.Doc.OwnerRunID == a.Me.RunID {
-			return a.reenter(ctx, held, fresh)
+			return a.reenter(ctx, held)
 		}
 		taken, err := a.take(ctx, held)
 		switch {
@@ -102,21 +103,38 @@ func (a Acquisition) Acquire(ctx context.Context, fresh bool) (Opened, error) {
 }
 
 // reenter continues as the owner that this run already is.
-func (a Acquisition) reenter(ctx context.Context, held Held, fresh bool) (Opened, error) {
+func (a Acquisition) reenter(ctx context.Context, held Held) (Opened, error) {
 	switch held.Doc.State {
 	case contract.FenceOpening:
 		return a.open(ctx, held)
 	case contract.FenceCommitted:
 		return Opened{}, &CommittedError{RunID: a.Me.RunID}
 	}
-	if fresh || held.Doc.State == contract.FenceReleased {
-		next, err := a.Fence.Resume(ctx, a.Me, func(contract.CursorDocument) error { return nil })
-		if err != nil {
-			return Opened{}, err
-		}
-		return a.opened(ctx, Opened{Held: next})
-	}
 	return a.opened(ctx, Opened{Held: held})
+}
+
+// ours returns the fence open, and taken for this life of the run. One that was
+// released, or taken for an item of the run that the table has lost, is taken
+// again, under a new generation: workers and finalizers of the old one may still
+// be alive.
+func (a Acquisition) ours(ctx context.Context, held Held) (Held, error) {
+	already := errors.New("taken for this life already")
+	mine := func(doc contract.CursorDocument) bool {
+		return doc.State == contract.FenceOpen && doc.OwnerCreation == a.Me.Creation
+	}
+	if mine(held.Doc) {
+		return held, nil
+	}
+	next, err := a.Fence.Resume(ctx, a.Me, func(doc contract.CursorDocument) error {
+		if mine(doc) { // by a duplicate of this planner, meanwhile
+			return already
+		}
+		return a.MayResume(ctx)
+	})
+	if errors.Is(err, already) {
+		err = nil
+	}
+	return next, err
 }
 
 // checkDocument refuses a document that this run must not build on.
@@ -168,6 +186,7 @@ func (a Acquisition) take(ctx context.Context, held Held) (Held, error) {
 		Generation:     held.Doc.Generation + 1,
 		OwnerRunID:     a.Me.RunID,
 		OwnerPrefix:    a.Me.Prefix,
+		OwnerCreation:  a.Me.Creation,
 		State:          contract.FenceOpening,
 		SourceIdentity: &a.SourceIdentity,
 	}
@@ -255,10 +274,15 @@ func (a Acquisition) afterDuplicate(ctx context.Context, out Opened) (Opened, er
 	return a.opened(ctx, out)
 }
 
-// opened looks once more for a tombstone of this run, which a successor may
-// have put between TAKE and now, before the table learns of the generation.
+// opened makes sure that the fence was taken for this life of the run, and looks
+// once more for a tombstone of it, which a successor may have put between TAKE
+// and now, before the table learns of the generation.
 func (a Acquisition) opened(ctx context.Context, out Opened) (Opened, error) {
-	err := a.checkOwnSidecar(ctx)
+	var err error
+	if out.Held, err = a.ours(ctx, out.Held); err != nil {
+		return Opened{}, err
+	}
+	err = a.checkOwnSidecar(ctx)
 	var lost *FenceLostError
 	if errors.As(err, &lost) {
 		if relErr := a.Fence.Release(ctx, a.Me.RunID, out.Generation()); relErr != nil {

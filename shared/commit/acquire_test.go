@@ -21,7 +21,7 @@ func TestSealedRunDoesNotTakeTheFence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(memory.LikeS3)
-			if _, err := w.acquire(ctx, w.store, "first", false); err != nil {
+			if _, err := w.acquire(ctx, w.store, "first"); err != nil {
 				t.Fatal(err)
 			}
 			seen := 0
@@ -33,11 +33,11 @@ func TestSealedRunDoesNotTakeTheFence(t *testing.T) {
 					return faulty.ErrCrashed
 				}
 				return perform()
-			})), "second", false)
+			})), "second")
 			if err == nil {
 				t.Fatal("the successor did not die where it was to")
 			}
-			if _, err := w.acquire(ctx, w.store, "first", false); !isFenced(err) {
+			if _, err := w.acquire(ctx, w.store, "first"); !isFenced(err) {
 				t.Fatalf("the sealed run gets %v, want the fence lost", err)
 			}
 			held, err := w.fence(w.store).Read(ctx)
@@ -59,7 +59,7 @@ func TestDecidedRunLeavesTheFenceAlone(t *testing.T) {
 		refused func(error) bool
 	}{
 		"sealed": {func(t *testing.T, w *world) {
-			if _, err := w.acquire(t.Context(), w.store, "first", false); err != nil {
+			if _, err := w.acquire(t.Context(), w.store, "first"); err != nil {
 				t.Fatal(err)
 			}
 		}, isFenced},
@@ -73,7 +73,7 @@ func TestDecidedRunLeavesTheFenceAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.acquire(t.Context(), w.store, "first", true); !tc.refused(err) {
+			if _, err := w.acquire(t.Context(), w.store, "first"); !tc.refused(err) {
 				t.Errorf("the run gets %v", err)
 			}
 			after, err := w.fence(w.store).Read(t.Context())
@@ -88,7 +88,7 @@ func TestDecidedRunLeavesTheFenceAlone(t *testing.T) {
 // has committed may not have been published yet.
 func TestUnopenedFenceIsNotResumed(t *testing.T) {
 	w := newWorld(memory.LikeS3)
-	if _, err := w.acquire(t.Context(), w.store, "first", false); err != nil {
+	if _, err := w.acquire(t.Context(), w.store, "first"); err != nil {
 		t.Fatal(err)
 	}
 	replaced := 0
@@ -100,7 +100,7 @@ func TestUnopenedFenceIsNotResumed(t *testing.T) {
 		}
 		return perform()
 	}))
-	if _, err := w.acquire(t.Context(), dying, "second", false); err == nil {
+	if _, err := w.acquire(t.Context(), dying, "second"); err == nil {
 		t.Fatal("the run did not die in OPEN")
 	}
 	_, err := w.fence(w.store).Resume(t.Context(), Owner{RunID: "second", Prefix: "out/"}, func(contract.CursorDocument) error { return nil })
@@ -117,14 +117,14 @@ func TestUnopenedFenceIsNotResumed(t *testing.T) {
 // finalizers may still be alive, so it takes a new generation.
 func TestForgottenRunIsResumedUnderANewGeneration(t *testing.T) {
 	w := newWorld(memory.LikeS3)
-	if _, err := w.acquire(t.Context(), w.store, "first", true); err != nil {
+	if _, err := w.acquire(t.Context(), w.store, "first"); err != nil {
 		t.Fatal(err)
 	}
-	again, err := w.acquire(t.Context(), w.store, "first", true)
+	again, err := w.reborn("first").Acquire(t.Context())
 	if err != nil || again.Generation() != 2 {
 		t.Fatalf("generation %d (%v), want 2", again.Generation(), err)
 	}
-	retried, err := w.acquire(t.Context(), w.store, "first", false)
+	retried, err := w.reborn("first").Acquire(t.Context())
 	if err != nil || retried.Generation() != 2 {
 		t.Fatalf("generation %d (%v) for a retried trigger, want 2", retried.Generation(), err)
 	}
@@ -136,7 +136,7 @@ func TestStaleFinalizerAfterResume(t *testing.T) {
 	ctx := t.Context()
 	for n := 1; ; n++ {
 		w := newWorld(memory.LikeS3)
-		opened, err := w.acquire(ctx, w.store, "first", false)
+		opened, err := w.acquire(ctx, w.store, "first")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func TestAnotherDatabaseIsRefused(t *testing.T) {
 		SourceIdentity: contract.SourceIdentity{Engine: "postgres", SystemIdentifier: "2", Database: "shop"}, Position: position(1),
 		MayTake: func(context.Context, contract.CursorDocument) error { return nil },
 	}
-	if _, err := a.Acquire(t.Context(), false); fault.CodeOf(err) != "LAPSTRAKE_STATE_SOURCE_CHANGED" {
+	if _, err := a.Acquire(t.Context()); fault.CodeOf(err) != "LAPSTRAKE_STATE_SOURCE_CHANGED" {
 		t.Fatalf("error %v, want LAPSTRAKE_STATE_SOURCE_CHANGED", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestAnotherDatabaseIsRefused(t *testing.T) {
 func TestReleasedRunIsSealedByItsSuccessor(t *testing.T) {
 	ctx := t.Context()
 	w := newWorld(memory.LikeS3)
-	opened, err := w.acquire(ctx, w.store, "first", false)
+	opened, err := w.acquire(ctx, w.store, "first")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestPlannerSleepsWhileItsRunIsFollowed(t *testing.T) {
 				}
 				return perform()
 			}))
-			_, err := w.acquire(context.Background(), woken, "first", false)
+			_, err := w.acquire(context.Background(), woken, "first")
 			if calls < n {
 				if n < 4 {
 					t.Fatalf("%s: %d calls: the test no longer tests anything", kind, calls)

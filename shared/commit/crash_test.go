@@ -166,7 +166,7 @@ var rivals = map[string]rival{
 		return nil
 	},
 	"a newer run starts": func(t *testing.T, w *world) func(*testing.T, Ending) {
-		opened, err := w.acquire(t.Context(), w.store, "third", false)
+		opened, err := w.acquire(t.Context(), w.store, "third")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,8 +22,9 @@ type Fence struct {
 
 // Owner is a run as the fence knows it.
 type Owner struct {
-	RunID  contract.RunID
-	Prefix string // below the root, "" or ending in "/"
+	RunID    contract.RunID
+	Prefix   string // below the root, "" or ending in "/"
+	Creation string // of the run's item, where a generation is taken
 }
 
 // Held is the fence document as it was read or written, with its version.
@@ -157,7 +158,10 @@ func (f Fence) Release(ctx context.Context, me contract.RunID, g contract.Genera
 // claimed the resume in the table and looked at the run's own sidecar.
 //
 // check is called with the document that is about to be replaced and can refuse
-// it, such as a plan made from another position.
+// it, such as a plan made from another position; what it has refused is returned
+// with its error. What it finds out about the run's item is younger than the
+// document, so a run that has been claimed again before it looks, or has moved
+// the fence before the swap, is never overtaken by an older claim (ADR-0006).
 func (f Fence) Resume(ctx context.Context, me Owner, check func(contract.CursorDocument) error) (Held, error) {
 	for range casTries {
 		held, err := f.Read(ctx)
@@ -173,12 +177,12 @@ func (f Fence) Resume(ctx context.Context, me Owner, check func(contract.CursorD
 			return Held{}, &CommittedError{RunID: me.RunID}
 		}
 		if err := check(held.Doc); err != nil {
-			return Held{}, err
+			return held, err
 		}
 		doc := held.Doc
 		doc.Generation++
 		doc.State = contract.FenceOpen
-		doc.OwnerPrefix = me.Prefix
+		doc.OwnerPrefix, doc.OwnerCreation = me.Prefix, me.Creation
 		next, err := f.swap(ctx, held, doc)
 		if err == nil {
 			return next, nil

@@ -46,10 +46,10 @@ func TestOvertakenPlannerLosesTheFence(t *testing.T) {
 			reached := false
 			opened, err := w.acquire(t.Context(), before(w.store, tc.op, tc.key, tc.n, func() {
 				reached = true
-				if _, err := w.acquire(t.Context(), w.store, "third", false); err != nil {
+				if _, err := w.acquire(t.Context(), w.store, "third"); err != nil {
 					t.Fatal(err)
 				}
-			}), "second", false)
+			}), "second")
 			if !reached {
 				t.Fatal("nobody overtook it: the test no longer tests anything")
 			}
@@ -114,7 +114,7 @@ func isNil(err error) bool { return err == nil }
 
 func (w *world) mustAcquire(t *testing.T, run contract.RunID) Opened {
 	t.Helper()
-	opened, err := w.acquire(t.Context(), w.store, run, false)
+	opened, err := w.acquire(t.Context(), w.store, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestCursorOfAnotherShapeIsRefused(t *testing.T) {
 			lives(t, w, "first", 2)
 			a := w.acquisition(w.store, "second")
 			a.Position = want
-			if _, err := a.Acquire(t.Context(), false); fault.CodeOf(err) != "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED" {
+			if _, err := a.Acquire(t.Context()); fault.CodeOf(err) != "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED" {
 				t.Fatalf("the run gets %v", err)
 			}
 		})
@@ -290,7 +290,7 @@ func TestSupersededRunCanNeverCommit(t *testing.T) {
 		}
 		return perform()
 	}))
-	if _, err := w.acquire(t.Context(), dying, "second", false); err == nil {
+	if _, err := w.acquire(t.Context(), dying, "second"); err == nil {
 		t.Fatal("the successor did not die before it sealed its predecessor")
 	}
 	done, err := w.publication(w.store, "first", opened.Generation(), nil, 2).Publish(t.Context())

@@ -65,7 +65,7 @@ func (a Acquisition) reanchor(ctx context.Context) (Opened, error) {
 		return Opened{}, err
 	}
 	doc := contract.CursorDocument{
-		Generation: left.generation + 1, OwnerRunID: a.Me.RunID, OwnerPrefix: a.Me.Prefix, State: contract.FenceOpen, SourceIdentity: &a.SourceIdentity,
+		Generation: left.generation + 1, OwnerRunID: a.Me.RunID, OwnerPrefix: a.Me.Prefix, OwnerCreation: a.Me.Creation, State: contract.FenceOpen, SourceIdentity: &a.SourceIdentity,
 	}
 	if last := left.last; last != nil {
 		doc.CommittedBy = &contract.CommittedBy{RunID: last.RunID, Generation: last.Generation, Manifest: contract.SidecarName(last.RunID), ManifestFingerprint: left.lastPrint}

@@ -23,7 +23,7 @@ func (w *world) anew(t *testing.T, store destination.Store, run contract.RunID) 
 		Tombstone:  func(p contract.Predecessor) contract.Manifest { return tombstone(p.RunID) },
 		Reanchor:   true,
 	}
-	return a.Acquire(t.Context(), true)
+	return a.Acquire(t.Context())
 }
 
 func (w *world) lose(t *testing.T, key string) {
@@ -90,7 +90,7 @@ func TestReanchorWhileAnOldRunCommits(t *testing.T) {
 		if _, err := w.life(t.Context(), w.store, "r1", 10); err != nil {
 			t.Fatal(err)
 		}
-		opened, err := w.acquire(t.Context(), w.store, "r2", false)
+		opened, err := w.acquire(t.Context(), w.store, "r2")
 		if err != nil {
 			t.Fatal(err)
 		}

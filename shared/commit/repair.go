@@ -47,7 +47,7 @@ func (f Fence) Repair(ctx context.Context, me Owner, sidecar []byte, check func(
 			}
 		}
 		doc.Generation++
-		doc.OwnerPrefix = me.Prefix
+		doc.OwnerPrefix, doc.OwnerCreation = me.Prefix, me.Creation
 		next, err := f.swap(ctx, held, doc)
 		if err == nil {
 			return next, nil

@@ -28,7 +28,7 @@ func (w *world) sidecarOf(t *testing.T, run contract.RunID) []byte {
 func TestRepairKeepsTheFenceCommitted(t *testing.T) {
 	for _, published := range []bool{true, false} {
 		w := newWorld(memory.LikeS3)
-		opened, err := w.acquire(t.Context(), w.store, "r1", false)
+		opened, err := w.acquire(t.Context(), w.store, "r1")
 		if err != nil {
 			t.Fatal(err)
 		}

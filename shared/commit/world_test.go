@@ -62,17 +62,25 @@ func rowOf(p *contract.Position) int {
 var identity = contract.SourceIdentity{Engine: "postgres", SystemIdentifier: "1", Database: "shop"}
 
 // acquire takes the fence for run through store, superseding whoever has it.
-func (w *world) acquire(ctx context.Context, store destination.Store, run contract.RunID, fresh bool) (Opened, error) {
-	return w.acquisition(store, run).Acquire(ctx, fresh)
+func (w *world) acquire(ctx context.Context, store destination.Store, run contract.RunID) (Opened, error) {
+	return w.acquisition(store, run).Acquire(ctx)
 }
 
 func (w *world) acquisition(store destination.Store, run contract.RunID) Acquisition {
 	return Acquisition{
-		Fence: w.fence(store), Me: Owner{RunID: run, Prefix: "out/"}, SourceIdentity: identity, Position: position(1),
+		Fence: w.fence(store), Me: Owner{RunID: run, Prefix: "out/", Creation: "first life"}, SourceIdentity: identity, Position: position(1),
 		MayTake:    func(context.Context, contract.CursorDocument) error { return nil },
+		MayResume:  func(context.Context) error { return nil },
 		CheckParts: func(context.Context, destination.Store, contract.Manifest) error { return nil },
 		Tombstone:  func(p contract.Predecessor) contract.Manifest { return tombstone(p.RunID) },
 	}
+}
+
+// reborn is how run is acquired after its item was lost and created again.
+func (w *world) reborn(run contract.RunID) Acquisition {
+	a := w.acquisition(w.store, run)
+	a.Me.Creation = "second life"
+	return a
 }
 
 func tombstone(run contract.RunID) contract.Manifest {
@@ -103,7 +111,7 @@ func (w *world) publication(store destination.Store, run contract.RunID, g contr
 // life is one process that runs a run from start to end: fence, plan, publish.
 // hi is the last row that the source had when it planned.
 func (w *world) life(ctx context.Context, store destination.Store, run contract.RunID, hi int) (Ending, error) {
-	opened, err := w.acquire(ctx, store, run, false)
+	opened, err := w.acquire(ctx, store, run)
 	if err != nil {
 		return "", err
 	}

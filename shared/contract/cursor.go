@@ -25,6 +25,10 @@ type CursorDocument struct {
 	Generation    Generation `json:"generation"`
 	OwnerRunID    RunID      `json:"owner_run_id"`
 	OwnerPrefix   string     `json:"owner_prefix"`
+	// OwnerCreation is that of the run's item for which the generation was taken:
+	// a run whose item is created again, because the table was lost, does not go
+	// on under the generation of its earlier life (ADR-0006).
+	OwnerCreation string     `json:"owner_creation,omitempty"`
 	State         FenceState `json:"state"`
 	// Predecessor is the run that the owner has to seal before it opens, while
 	// State is opening.

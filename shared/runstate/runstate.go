@@ -43,8 +43,9 @@ type Table interface {
 	// together with its ACTIVE item. r.Gen is 0.
 	CreateRun(ctx context.Context, r Run) error
 
-	// RecordFence is T2: [status=planning AND (gen absent OR gen=g)] sets the
-	// run's generation, lease, prefix and queue.
+	// RecordFence is T2: [status=planning AND creation=c AND (gen absent OR
+	// gen=g)] sets the run's generation, lease, prefix and queue. A run that was
+	// created without a creation has the empty one.
 	RecordFence(ctx context.Context, run contract.RunID, f FenceRecord) error
 
 	// PutChunk is T3: stores c, pending, if no chunk has its id. Never a batch
@@ -189,7 +190,10 @@ type Lease struct {
 
 // FenceRecord is what T2 sets.
 type FenceRecord struct {
-	Gen        contract.Generation
+	Gen contract.Generation
+	// Creation is the run's, as the planner found it: of a run that was created
+	// anew since, after the table was lost, it records nothing.
+	Creation   string
 	LeaseUntil time.Time
 	Root       wire.Location
 	Prefix     string

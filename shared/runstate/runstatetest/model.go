@@ -26,6 +26,7 @@ type modelRun struct {
 	status   runstate.RunStatus
 	gen      contract.Generation
 	trigger  string
+	creation string
 	lease    time.Time
 	notified bool
 }
@@ -120,7 +121,7 @@ func (m *model) observe(f *fixture) model {
 	ctx := f.t.Context()
 	seen := model{id: m.id, k: m.k, chunks: map[contract.TaskID]modelChunk{}, nodes: map[int]modelNode{}}
 	if r := f.run(m.id); r != nil {
-		seen.run = &modelRun{status: r.Status, gen: r.Gen, trigger: r.TriggerID, lease: r.LeaseUntil, notified: r.Notified}
+		seen.run = &modelRun{status: r.Status, gen: r.Gen, trigger: r.TriggerID, creation: r.Creation, lease: r.LeaseUntil, notified: r.Notified}
 	}
 	for shard := range m.nodes {
 		node, err := f.table.GetFanin(ctx, m.id, shard)

@@ -121,7 +121,7 @@ func (f *fixture) begin() *model {
 	f.leaves(run)
 	k := f.table.FaninK()
 	return &model{
-		id: run, k: k, now: start, run: &modelRun{status: runstate.RunPlanning, trigger: "t1", lease: lease},
+		id: run, k: k, now: start, run: &modelRun{status: runstate.RunPlanning, trigger: "t1", creation: creation, lease: lease},
 		chunks: map[contract.TaskID]modelChunk{},
 		nodes:  map[int]modelNode{0: {expected: k}, 1: {expected: k}, runstate.RootShard: {expected: 2}},
 	}

@@ -131,6 +131,13 @@ func runOperations(faninK int) []runOperation {
 			},
 		}
 	}
+	fenceOf := func(creation string) runOperation {
+		return runOperation{do: func(f *fixture, id contract.RunID) (*runstate.Run, error) {
+			r := fence(gen)
+			r.Creation = creation
+			return nil, f.table.RecordFence(f.t.Context(), id, r)
+		}}
+	}
 	startBy := func(trigger string) runOperation {
 		return runOperation{do: func(f *fixture, id contract.RunID) (*runstate.Run, error) {
 			s := plan(gen, faninK)
@@ -215,6 +222,8 @@ func runOperations(faninK int) []runOperation {
 		named("T2 with the generation", fenceAt(gen, planning...)),
 		named("T2 with a lower generation", fenceAt(gen-1, planning[:1]...)),
 		named("T2 with a higher generation", fenceAt(gen+1, planning[:1]...)),
+		named("T2 of another creation", fenceOf("call-2")),
+		named("T2 of no creation", fenceOf("")),
 		named("T5 with the generation", startAt(gen, "planning")),
 		named("T5 with a lower generation", startAt(gen-1)),
 		named("T5 with a higher generation", startAt(gen+1)),

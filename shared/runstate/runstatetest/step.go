@@ -118,7 +118,7 @@ func (d drawer) createRun() step {
 			if m.run != nil {
 				return false
 			}
-			m.run = &modelRun{status: runstate.RunPlanning, lease: lease}
+			m.run = &modelRun{status: runstate.RunPlanning, creation: r.Creation, lease: lease}
 			return true
 		},
 	}
@@ -126,14 +126,20 @@ func (d drawer) createRun() step {
 
 func (d drawer) recordFence() step {
 	g, until := d.gen(), d.m.now.Add(3*time.Minute)
+	creation := "of another call"
+	if d.m.run != nil && d.oneOf("creation", 6) > 0 {
+		creation = d.m.run.creation
+	}
 	return step{
 		fmt.Sprintf("T2 RecordFence %d", g),
 		func(ctx context.Context, t runstate.Table) (any, error) {
-			return nil, t.RecordFence(ctx, d.m.id, runstate.FenceRecord{Gen: g, LeaseUntil: until, Prefix: "orders/"})
+			return nil, t.RecordFence(ctx, d.m.id, runstate.FenceRecord{Gen: g, Creation: creation, LeaseUntil: until, Prefix: "orders/"})
 		},
 		func(m *model) bool {
 			return m.changeRun(
-				func(r modelRun) bool { return r.status == runstate.RunPlanning && (r.gen == 0 || r.gen == g) },
+				func(r modelRun) bool {
+					return r.status == runstate.RunPlanning && r.creation == creation && (r.gen == 0 || r.gen == g)
+				},
 				func(r *modelRun) { r.gen, r.lease = g, until })
 		},
 	}

@@ -5,7 +5,6 @@ package runstatetest
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -100,7 +99,7 @@ func (f *fixture) newRun() runstate.Run {
 	export := contract.ExportName("public.orders")
 	at := start.Add(time.Duration(*f.made) * time.Second)
 	return runstate.Run{
-		RunID: contract.NewRunID(export, at), Export: export, TriggerID: "t1", Creation: fmt.Sprint("call-", *f.made),
+		RunID: contract.NewRunID(export, at), Export: export, TriggerID: "t1", Creation: creation,
 		Status: runstate.RunPlanning, Intent: wire.ActionRun, Trigger: []byte(`{"action":"run","export":"public.orders"}`),
 		Root: location, Callback: &wire.Callback{Kind: "sfn", Token: "t0ken"}, LeaseUntil: lease, CreatedAt: at,
 	}
@@ -158,8 +157,11 @@ func plan(g contract.Generation, k int) runstate.StartRecord {
 	}
 }
 
+// creation is that of every run of the suite.
+const creation = "call-1"
+
 func fence(g contract.Generation) runstate.FenceRecord {
-	return runstate.FenceRecord{Gen: g, LeaseUntil: lease, Root: location, Prefix: "orders/", Queue: "chunk-default"}
+	return runstate.FenceRecord{Gen: g, Creation: creation, LeaseUntil: lease, Root: location, Prefix: "orders/", Queue: "chunk-default"}
 }
 
 func success(g contract.Generation) runstate.SuccessRecord {

@@ -33,7 +33,7 @@ func CreateRun(found *runstate.Run, r runstate.Run) (runstate.Run, error) {
 
 // RecordFence is T2.
 func RecordFence(found *runstate.Run, f runstate.FenceRecord) (runstate.Run, error) {
-	if found == nil || found.Status != runstate.RunPlanning || !allows(found, f.Gen) {
+	if found == nil || found.Status != runstate.RunPlanning || found.Creation != f.Creation || !allows(found, f.Gen) {
 		return runRefused(OpRecordFence, found)
 	}
 	r := *found
