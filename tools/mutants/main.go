@@ -1,7 +1,7 @@
 // Command mutants proves that the tests of the protocol can fail. It takes one
 // guard after the other out of the product and sees that a test turns red.
 //
-//	mutants [-core] [-within DURATION] [-only REGEXP] [-survey REGEXP] [-list]
+//	mutants [-core] [-within DURATION] [-only REGEXP] [-survey REGEXP] [-seeds N] [-list]
 //
 // A mutant is an entry of the tables in this package: a rule, the piece of code
 // that keeps it, what stands there instead, and the test that has to notice. The
@@ -35,6 +35,7 @@ func main() {
 	within := flag.Duration("within", 0, "fail when it takes longer")
 	only := flag.String("only", "", "only mutants whose name matches")
 	survey := flag.String("survey", "", "run the whole packages that match, and print every test that turns red")
+	seeds := flag.Int("seeds", 0, "try so many seeds of the simulation on each, and print which invariant notices")
 	list := flag.Bool("list", false, "print the mutants and run none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -52,7 +53,7 @@ func main() {
 			fmt.Printf("%-44s %-14s %s\n", m.name, m.rule, m.removes)
 		}
 	default:
-		err = try(ctx, chosen, *survey)
+		err = try(ctx, chosen, *survey, *seeds)
 	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -72,7 +73,7 @@ func choose(core bool, only string) ([]mutant, error) {
 }
 
 // try builds the binaries and runs every chosen mutant.
-func try(ctx context.Context, chosen []mutant, survey string) error {
+func try(ctx context.Context, chosen []mutant, survey string, seeds int) error {
 	root, err := os.Getwd()
 	if err != nil {
 		return err
@@ -88,12 +89,15 @@ func try(ctx context.Context, chosen []mutant, survey string) error {
 		return err
 	}
 	begin := clockNow()
-	if err := b.build(ctx, overlay, packages(chosen, survey)); err != nil {
+	if err := b.build(ctx, overlay, packages(chosen, survey, seeds)); err != nil {
 		return err
 	}
 	fmt.Printf("built with %d mutants in %.0fs\n", len(chosen), clockNow().Sub(begin).Seconds())
+	if seeds > 0 {
+		return b.simulate(ctx, chosen, seeds)
+	}
 	if survey != "" {
-		return b.survey(ctx, chosen, packages(chosen, survey))
+		return b.survey(ctx, chosen, packages(chosen, survey, seeds))
 	}
 	if err := b.control(ctx, chosen); err != nil {
 		return err

@@ -14,7 +14,10 @@ import (
 
 // packages are those whose binaries the chosen mutants need, or those of all
 // that a survey wants to see.
-func packages(chosen []mutant, survey string) []string {
+func packages(chosen []mutant, survey string, seeds int) []string {
+	if seeds > 0 {
+		return []string{schedules}
+	}
 	var pkgs []string
 	for _, m := range chosen {
 		pkgs = append(pkgs, m.caughtBy.pkg)
