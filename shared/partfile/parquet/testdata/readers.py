@@ -1,7 +1,7 @@
 """Reads Parquet files with pyarrow, DuckDB, Polars and DataFusion, which is
 parquet-rs, and compares every value.
 
-    readers.py expected.json file.parquet... [--same ours.parquet theirs.parquet]
+    readers.py expected.json file.parquet... [--filters] [--same ours.parquet theirs.parquet]
 
 expected.json lists the columns: name, type and values, in the form that
 canonical() gives them here. The exit status is 1 if any value differs.
@@ -17,6 +17,7 @@ import datafusion
 import duckdb
 import polars
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 EXACT = decimal.Context(prec=200)
@@ -117,6 +118,32 @@ def check(path, expected):
         print(f"{reader}: {path.rsplit('/', 1)[-1]}: {compared} values")
 
 
+def check_filters(path):
+    """Readers skip row groups and pages by their bounds and find the same rows
+    as one who looks at all of them."""
+    table, filters = pq.read_table(path), 0
+    for name in table.column_names:
+        values = table.column(name).combine_chunks()
+        if isinstance(values.type, pa.BaseExtensionType) or pa.types.is_list(values.type) or pa.types.is_decimal256(values.type):
+            continue
+        some = [x for x in values.to_pylist() if x is not None and x == x]
+        for value in [some[i * (len(some) - 1) // 4] for i in range(5)] if some else []:
+            scalar = pa.scalar(value, values.type)
+            for sign, compare in (("==", pc.equal), ("<", pc.less)):
+                want = pc.sum(compare(values, scalar)).as_py() or 0
+                column = datafusion.col(f'"{name}"')
+                condition = column == datafusion.lit(scalar) if sign == "==" else column < datafusion.lit(scalar)
+                got = {
+                    "pyarrow": pq.read_table(path, columns=[name], filters=pc.field(name) == scalar if sign == "==" else pc.field(name) < scalar).num_rows,
+                    "datafusion": datafusion.SessionContext().read_parquet(path).filter(condition).count(),
+                }
+                for reader, rows in got.items():
+                    filters += 1
+                    if rows != want:
+                        fail(reader, path, name, sign, value, "finds", rows, "rows, want", want)
+    print(f"filters: {path.rsplit('/', 1)[-1]}: {filters}")
+
+
 def undash(x):
     """DuckDB hands UUIDs on as text."""
     if isinstance(x, list):
@@ -142,11 +169,15 @@ def same(ours, theirs):
 
 
 def main(args):
+    filters = "--filters" in args
+    args = [a for a in args if a != "--filters"]
     with open(args[0], encoding="utf-8") as f:
         expected = json.load(f)
     at = args.index("--same") if "--same" in args else len(args)
     for path in args[1:at]:
         check(path, expected)
+        if filters:
+            check_filters(path)
     if args[at + 1:]:
         same(*args[at + 1:])
     return 1 if failures else 0
