@@ -15,7 +15,7 @@ const (
 	memory     = "shared/runstate/memory"
 )
 
-var catchers = []string{simulation, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, memory}
+var catchers = []string{simulation, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, memory, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
 
 func simulated(test string) catcher  { return catcher{pkg: simulation, test: test} }
 func planning(test string) catcher   { return catcher{pkg: planner, test: test} }

@@ -117,3 +117,28 @@ func TestABoundIsExactIfAnyPageSaysSo(t *testing.T) {
 		t.Error("a cut bound is called exact")
 	}
 }
+
+func TestPagesOutOfOrderAreNotCalledOrdered(t *testing.T) {
+	s := of(t, rowtype.Binary)
+	for _, tc := range []struct {
+		name  string
+		pages []string // bounds of pages without values are ""
+		want  int32
+	}{
+		{"no page with values", []string{"", ""}, 1},
+		{"equal pages", []string{"b", "b"}, 1},
+		{"rising, with a page of NULLs", []string{"a", "", "b", "b"}, 1},
+		{"falling", []string{"c", "b", "", "a"}, 2},
+		{"neither", []string{"a", "c", "b"}, 0},
+	} {
+		var x pageIndex
+		for _, p := range tc.pages {
+			var b bounds
+			b.set(s, []byte(p), []byte(p))
+			x.add(page{empty: p == ""}, &b)
+		}
+		if got := x.boundaryOrder(s, x.pages); got != tc.want {
+			t.Errorf("%s: order %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
