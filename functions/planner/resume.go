@@ -105,7 +105,7 @@ func (p *planner) gate(ctx context.Context, sidecar []byte) (wire.TriggerResult,
 		}
 		return wire.TriggerResult{}, fault.New(fault.Refused, CodeComplete, "run %s is complete: %s. Nothing was changed. To read the source again, run the export again; if parts of this run are damaged, see lapstrake repair %s", p.run.RunID, state, p.run.RunID)
 	}
-	settled, err := p.ender().Settle(ctx, p.run, p.run.Gen)
+	settled, err := p.ender().SettleNewest(ctx, p.run)
 	switch {
 	case err != nil:
 		return wire.TriggerResult{}, err
@@ -219,15 +219,33 @@ func (p *planner) storedPlan(ctx context.Context) (plan chunkplan.Plan, fp contr
 	return plan, fp, err == nil, commit.StartedWith(p.run, err)
 }
 
-// recordGeneration is T17b.
+// recordGeneration is T17b. A run that another resume has claimed meanwhile is
+// left to that one, which takes a generation of its own.
 func (p *planner) recordGeneration(ctx context.Context, held commit.Held) error {
 	p.gen = held.Doc.Generation
 	run, err := p.State.ResumeRun(ctx, p.run.RunID, p.gen, p.Clock.Now().Add(p.Settings.RunLease))
+	var refused *runstate.ConditionError
+	if errors.As(err, &refused) && refused.Run != nil {
+		run, err = *refused.Run, nil
+		if run.Gen == p.gen && run.Status == runstate.RunPlanning && run.TriggerID == p.run.TriggerID {
+			p.run = run
+			return nil // our own write, whose answer was lost
+		}
+		return p.overtaken(run)
+	}
 	if err != nil {
 		return fmt.Errorf("resume run %s: %w", p.run.RunID, err)
 	}
+	if run.TriggerID != p.run.TriggerID {
+		return p.overtaken(run)
+	}
 	p.run = run
 	return nil
+}
+
+// overtaken ends a planner whose run is planned, or was planned, by another one.
+func (p *planner) overtaken(run runstate.Run) error {
+	return &commit.FenceLostError{Export: p.name(), RunID: p.run.RunID, OwnerRunID: p.run.RunID, OwnerGen: run.Gen}
 }
 
 // reviveTasks is R2b to R6.

@@ -353,7 +353,7 @@ func (p *planner) mayResume(ctx context.Context) error {
 	case err == nil && run.Status == runstate.RunPlanning && run.Creation == p.run.Creation && run.TriggerID == p.run.TriggerID:
 		return nil
 	}
-	return &commit.FenceLostError{Export: p.name(), RunID: p.run.RunID, OwnerRunID: p.run.RunID, OwnerGen: run.Gen}
+	return p.overtaken(run)
 }
 
 // mayTake refuses to take the fence from a run that is live, unless the trigger

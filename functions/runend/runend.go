@@ -43,8 +43,8 @@ type Ender struct {
 // is looked at on both sides of T15; a finalizer that commits later than that
 // finds the run failed and settles it itself.
 func (e Ender) Fail(ctx context.Context, run runstate.Run, f fault.Failure) (committed bool, err error) {
-	if committed, err := e.settleInstead(ctx, run, f); committed || err != nil {
-		return committed, err
+	if ending, err := e.settleInstead(ctx, run, f); ending == Succeeded || err != nil {
+		return ending == Succeeded, err
 	}
 	failed, err := e.State.FailRun(ctx, run.RunID, run.Gen, f, e.Clock.Now())
 	var refused *runstate.ConditionError
@@ -57,8 +57,8 @@ func (e Ender) Fail(ctx context.Context, run runstate.Run, f fault.Failure) (com
 	case err != nil:
 		return false, fmt.Errorf("fail run %s: %w", run.RunID, err)
 	}
-	if committed, err := e.settleInstead(ctx, failed, f); committed || err != nil {
-		return committed, err
+	if ending, err := e.settleInstead(ctx, failed, f); ending == Succeeded || err != nil {
+		return ending == Succeeded, err
 	}
 	e.Log.Error("run failed", "run_id", run.RunID, "export", run.Export, "code", f.Code, "class", f.Class, "error", f.Message)
 	if err := e.release(ctx, failed); err != nil {
@@ -68,22 +68,21 @@ func (e Ender) Fail(ctx context.Context, run runstate.Run, f fault.Failure) (com
 	return false, nil
 }
 
-// settleInstead settles a run that has committed. One that cannot be settled,
-// because what it has committed is damaged, may fail: a repair brings it to its
-// end.
-func (e Ender) settleInstead(ctx context.Context, run runstate.Run, f fault.Failure) (bool, error) {
-	settled, err := e.Settle(ctx, run, run.Gen)
+// settleInstead settles a run that has committed, and returns what became of it.
+// One that cannot be settled, because what it has committed is damaged, may fail:
+// a repair brings it to its end.
+func (e Ender) settleInstead(ctx context.Context, run runstate.Run, f fault.Failure) (Ending, error) {
+	settled, err := e.SettleNewest(ctx, run)
 	switch {
 	case err != nil && fault.Retry(err):
-		return false, fmt.Errorf("run %s is about to be failed (%s), and whether it has committed is not known: %w", run.RunID, f.Message, err)
+		return Undecided, fmt.Errorf("run %s is about to be failed (%s), and whether it has committed is not known: %w", run.RunID, f.Message, err)
 	case err != nil:
 		e.Log.Error("run has committed and cannot be published", "run_id", run.RunID, "export", run.Export, "error", err)
-		return false, nil
+		return Undecided, nil
 	case settled.Ending == Succeeded:
 		e.Log.Warn("run has succeeded, whatever failed after it had committed", "run_id", run.RunID, "export", run.Export, "code", f.Code, "error", f.Message)
-		return true, nil
 	}
-	return false, nil
+	return settled.Ending, nil
 }
 
 // release gives the fence back if this run opened it at its generation.
@@ -105,10 +104,18 @@ func (e Ender) Supersede(ctx context.Context, run runstate.Run, lost *commit.Fen
 	if lost.OwnerRunID == "" || lost.OwnerRunID == run.RunID {
 		return false, fmt.Errorf("run %s cannot be superseded by %q", run.RunID, lost.OwnerRunID)
 	}
-	if committed, err := e.settleInstead(ctx, run, dispatch.Failure(lost)); committed || err != nil {
-		return committed, err
+	ending, err := e.settleInstead(ctx, run, dispatch.Failure(lost))
+	if ending == Succeeded || err != nil {
+		return ending == Succeeded, err
 	}
-	_, err = e.State.SupersedeRun(ctx, run.RunID, lost.OwnerGen, dispatch.Failure(lost), e.Clock.Now())
+	g := lost.OwnerGen
+	if ending == Superseded {
+		// Its own tombstone stands: no generation of it can commit, whatever that
+		// of the owner who sealed it. The two are equal when the fence document
+		// was deleted in between, and generations began again.
+		g = max(g, run.Gen+1)
+	}
+	_, err = e.State.SupersedeRun(ctx, run.RunID, g, dispatch.Failure(lost), e.Clock.Now())
 	if errors.Is(err, runstate.ErrCondition) {
 		return false, nil // it has ended already
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lapstrake/lapstrake/functions/runend"
 	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 )
@@ -143,5 +144,36 @@ func TestFailWithoutAnAnswerChangesNothing(t *testing.T) {
 	}
 	if _, err := ender(s).Fail(t.Context(), s.Run(1), denied); err == nil || s.Run(1).Status != runstate.RunPlanning {
 		t.Fatalf("%v, the run is %s", err, s.Run(1).Status)
+	}
+}
+
+// A run is superseded by an owner of a higher generation. Its own tombstone needs
+// no such proof: it was sealed for ever, at whatever generation, which is its own
+// when the fence document was deleted and generations began again.
+func TestSupersedeOfOneGeneration(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		sealed bool
+		gen    contract.Generation
+		want   runstate.RunStatus
+	}{
+		{"sealed at its own generation", true, 1, runstate.RunSuperseded},
+		{"another owner of its generation", false, 1, runstate.RunPlanning},
+		{"an owner of a higher generation", false, 2, runstate.RunSuperseded},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, _ := atCommitPoint(t)
+			by := contract.SealedBy{RunID: "other", Generation: tc.gen}
+			if tc.sealed {
+				tombstone := commit.TombstoneOf(s.RunID(1), s.Config.Exports[0], "postgres", s.Time)
+				if _, err := commit.Seal(t.Context(), destination.Prefixed(s.Bucket, "out/"), tombstone, by); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lost := &commit.FenceLostError{Export: "orders", RunID: s.RunID(1), OwnerRunID: by.RunID, OwnerGen: by.Generation}
+			if _, err := ender(s).Supersede(t.Context(), s.Run(1), lost); err != nil || s.Run(1).Status != tc.want {
+				t.Fatalf("%v; the run is %s, want %s", err, s.Run(1).Status, tc.want)
+			}
+		})
 	}
 }

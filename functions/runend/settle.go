@@ -11,6 +11,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/verify"
+	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // Ending is what Settle has made of a run.
@@ -72,6 +73,26 @@ func (e Ender) Settle(ctx context.Context, run runstate.Run, g contract.Generati
 		return Settled{Ending: Resumed}, nil
 	}
 	return e.Succeed(ctx, run, body)
+}
+
+// SettleNewest is Settle under the newest generation of the run, its item's or
+// its fence's: a resume that ended between the two leaves the item behind, and a
+// run that has committed is published whatever its resume has come to. A repair
+// has a generation of its own, which its finalizer settles.
+func (e Ender) SettleNewest(ctx context.Context, run runstate.Run) (Settled, error) {
+	settled, err := e.Settle(ctx, run, run.Gen)
+	if err != nil || settled.Ending != Resumed || run.Intent == wire.ActionRepair {
+		return settled, err
+	}
+	root, err := e.Destinations.Open(ctx, run.Root)
+	if err != nil {
+		return Settled{}, err
+	}
+	held, err := (commit.Fence{Root: root, Export: run.Export, Clock: e.Clock, IDs: e.IDs}).Read(ctx)
+	if err != nil || held.Doc.OwnerRunID != run.RunID {
+		return settled, err
+	}
+	return e.Settle(ctx, run, held.Doc.Generation)
 }
 
 // PublishIncomplete is err, which kept a run that has committed from being
