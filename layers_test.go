@@ -25,7 +25,7 @@ var layers = map[string]string{
 	"functions":                "function",
 	"functions/internal/stage": "main", // where the tests of handlers play: drivers in memory
 	"shared/wiring":            "wiring",
-	"cmd":                      "main", "localstack": "main", "e2e": "main", "tools": "main", "bench": "main",
+	"cmd":                      "main", "infra": "main", "localstack": "main", "e2e": "main", "tools": "main", "bench": "main",
 	"internal": "test",
 }
 

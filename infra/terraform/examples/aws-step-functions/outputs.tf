@@ -1,0 +1,9 @@
+output "state_machine_arns" {
+  description = "ARN of each state machine: export takes one export, exports several."
+  value       = { for name, machine in aws_sfn_state_machine.this : name => machine.arn }
+}
+
+output "published_topic_arn" {
+  description = "Topic of what was published and verified."
+  value       = aws_sns_topic.published.arn
+}
