@@ -8,7 +8,7 @@ FIRST ?= 1
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build/lapstrake, the command line
@@ -53,6 +53,10 @@ explore: ## every interleaving of the protocol's models, the large ones too
 .PHONY: mutants
 mutants: ## take every guard of the protocol out, and see a test turn red
 	go run ./tools/mutants
+
+.PHONY: tf-validate
+tf-validate: ## schema, tests and lint of infra/terraform, without any cloud
+	@tools/test.sh terraform
 
 .PHONY: demo
 demo: ## extract a real table, kill it half way, resume, verify

@@ -36,6 +36,11 @@ suites() {
   suite exchange "readers upstream" go test ./shared/partfile/... ./shared/report/... ./shared/verify/...
   suite end-to-end "postgres postgres-oldest postgres-newest versitygw ministack elasticmq rie readers upstream" go test -timeout 20m ./e2e/...
   suite local-cloud "postgres versitygw ministack elasticmq rie" go test -timeout 20m ./localstack/...
+  # Compiles OpenTofu and tflint, which takes many minutes the first time. What
+  # of the modules can be seen without them is tested by the suite unit.
+  if ((all)) || [[ " ${wanted[*]} " == *" terraform "* ]]; then
+    suite terraform "tofu tflint asl" tools/terraform.sh
+  fi
   suite mutants - go run ./tools/mutants -within 8m
   suite demo - tools/in-copy.sh tools/demo.sh
 }
