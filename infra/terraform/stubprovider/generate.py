@@ -114,6 +114,8 @@ for resource in wanted():
     for more in (package / "lib" / folder).glob("index-structs/*.js"):
         source += "\n" + more.read_text()
     fqn = f"{PREFIX}{module}.{module[0].upper()}{module[1:]}"
+    if fqn + "Config" not in types:
+        fqn += "A" # where the name would be that of its own arguments
     schema[resource] = Reader(types, collections(source)).resource(kind, fqn)
 json.dump(schema, sys.stdout, indent=1, sort_keys=True)
 print()

@@ -31,6 +31,8 @@ module "lapstrake" {
     DATABASE_URL = "secretsmanager://${aws_secretsmanager_secret.database.name}"
   }
 
+  layer_arns = aws_lambda_layer_version.certificates[*].arn
+
   exports = {
     for name in var.tables : name => {
       config_uri    = "s3://${aws_s3_object.config.bucket}/${aws_s3_object.config.key}"
@@ -51,7 +53,12 @@ resource "aws_s3_object" "config" {
   bucket       = aws_s3_bucket.lake.bucket
   key          = "config/rivet.yaml"
   content_type = "application/yaml"
-  content      = templatefile("${path.module}/rivet.yaml.tftpl", { bucket = aws_s3_bucket.lake.bucket, region = var.region, tables = var.tables })
+  content = templatefile("${path.module}/rivet.yaml.tftpl", {
+    bucket  = aws_s3_bucket.lake.bucket
+    region  = var.region
+    tables  = var.tables
+    ca_file = var.certificates_zip == null ? "" : "/opt/certificates.pem"
+  })
 }
 
 # Its value is the URL of the database, postgres://user:password@host:5432/name.
@@ -61,4 +68,14 @@ resource "aws_s3_object" "config" {
 resource "aws_secretsmanager_secret" "database" {
   name        = "${var.name}/database-url"
   description = "URL of the database that ${var.name} reads: of a role that may only read."
+}
+
+# RDS and Aurora sign with authorities that no system knows: their certificates
+# come as a layer, a zip with certificates.pem in it.
+resource "aws_lambda_layer_version" "certificates" {
+  count = var.certificates_zip == null ? 0 : 1
+
+  layer_name       = "${var.name}-certificates"
+  filename         = var.certificates_zip
+  source_code_hash = filebase64sha256(var.certificates_zip)
 }

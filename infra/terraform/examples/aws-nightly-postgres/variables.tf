@@ -37,6 +37,12 @@ variable "database_connections" {
   default     = 8
 }
 
+variable "certificates_zip" {
+  description = "Zip of certificates.pem, the authorities of the database: RDS and Aurora need it, see the README. Without it those of the system count."
+  type        = string
+  default     = null
+}
+
 variable "artifact_dir" {
   description = "Where `make package` has put the functions."
   type        = string

@@ -47,6 +47,7 @@ resource "aws_lambda_function" "this" {
   memory_size      = var.memory_mb[each.key]
   timeout          = var.timeout_seconds
   kms_key_arn      = var.kms_key_arn
+  layers           = contains(["planner", "chunk"], each.key) ? var.layer_arns : []
 
   environment {
     variables = local.environment[each.key]

@@ -117,6 +117,18 @@ variable "environment" {
   }
 }
 
+variable "layer_arns" {
+  description = "Layers of the planner and the chunk function, which open the sources: a file of a layer is below /opt, such as the certificates that tls.ca_file of a config names."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = length(var.layer_arns) <= 5
+    error_message = "A function has at most five layers."
+  }
+}
+
 variable "exports" {
   description = <<-EOT
     Exports, by a name of your choice: the export's own, unless export says otherwise.
