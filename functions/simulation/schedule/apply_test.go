@@ -33,6 +33,10 @@ func (s *simulation) apply(d decision) bool {
 		return false
 	}
 	s.decisions = append(s.decisions, d)
+	s.saw(string(d.act))
+	if d.fate != proceeds {
+		s.saw(string(d.fate))
+	}
 	return true
 }
 
@@ -63,6 +67,8 @@ func (s *simulation) do(d decision) bool {
 		s.asleep[d.who] = true
 	case wake:
 		delete(s.asleep, d.who)
+	case land:
+		return s.land(d.who, d.what)
 	case deliver:
 		return s.deliver(d)
 	case dropMessage:
@@ -74,7 +80,7 @@ func (s *simulation) do(d decision) bool {
 		s.queues.Drop(queue, m.ID)
 	case trigger, supersede, resume, repairRun, reanchor, sweep:
 		s.invoke(d)
-	case insertRow, updateRow, deleteRow:
+	case insertRow, updateRow, deleteRow, moveRow:
 		return s.mutate(d)
 	default:
 		return s.operate(d)
@@ -85,21 +91,28 @@ func (s *simulation) do(d decision) bool {
 // newProcess makes the process of a decision that starts one.
 func (s *simulation) newProcess(d decision, what string) *process {
 	s.born = max(s.born, d.who)
-	return &process{s: s, id: d.who, what: what, skew: d.skew}
+	p := &process{s: s, id: d.who, run: d.n, what: what, skew: d.skew}
+	if _, id, ok := strings.Cut(what, "orders_"); ok {
+		id, _, _ = strings.Cut(id, " ")
+		p.run = runNumber(contract.RunID("orders_" + id))
+	}
+	return p
 }
 
 // invoke starts a process of the planner.
 func (s *simulation) invoke(d decision) {
 	t := wire.Trigger{Version: wire.Version, Action: wire.ActionSweep}
 	switch d.act {
-	case trigger, supersede:
+	case trigger, supersede, reanchor:
+		s.newest = max(s.newest, d.n)
 		at := contract.NewTime(runTime(d.n))
 		t = wire.Trigger{Version: wire.Version, Action: wire.ActionRun, Export: "orders", ScheduledTime: &at}
-		if d.act == supersede {
+		if d.act != trigger {
 			t.OnConflict = "supersede"
 		}
-	case reanchor:
-		t = wire.Trigger{Version: wire.Version, Action: wire.ActionRun, Export: "orders", RunID: runID(d.n), Reanchor: true}
+		if d.act == reanchor {
+			t.Reanchor, t.RunID = true, runID(d.n)
+		}
 	case resume, repairRun:
 		t = wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: runID(d.n), Force: d.act == repairRun}
 	}

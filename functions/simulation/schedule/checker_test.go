@@ -33,13 +33,16 @@ type checker struct {
 	recorded map[string]record
 	frozen   map[generation]frozen
 
-	cursor    contract.CursorDocument
-	committed map[contract.Generation]contract.RunID
-	sidecars  map[contract.RunID]sidecar
-	manifests map[generation]contract.Fingerprint // of any success manifest
-	stood     map[string]map[contract.Fingerprint]contract.Generation
-	pairs     map[string]*pair // by prefix
-	emptied   map[contract.RunID]bool
+	cursor contract.CursorDocument
+	// publications counts the writes of markers.
+	publications int
+	committed    map[contract.Generation]contract.RunID
+	sidecars     map[contract.RunID]sidecar
+	manifests    map[generation]contract.Fingerprint // of any success manifest
+	stood        map[string]map[contract.Fingerprint]contract.Generation
+	pairs        map[string]*pair // by prefix
+	emptied      map[contract.RunID]bool
+	repaired     map[contract.RunID]bool // by force
 }
 
 // generation is one life of a run.
@@ -54,6 +57,7 @@ type object struct {
 	fingerprint contract.Fingerprint
 	user        map[string]string
 	part        bool
+	by          int // the process that made it
 	rows        []row
 	gen         contract.Generation // of the attempt that made a part
 	damaged     bool
@@ -93,7 +97,7 @@ func newChecker(s *simulation) *checker {
 	c := &checker{
 		s: s, objects: make(map[string]object), plans: make(map[contract.RunID]plan), tokens: make(map[string]bool),
 		frozen: make(map[generation]frozen), committed: make(map[contract.Generation]contract.RunID),
-		sidecars: make(map[contract.RunID]sidecar), manifests: make(map[generation]contract.Fingerprint), pairs: make(map[string]*pair), emptied: make(map[contract.RunID]bool),
+		sidecars: make(map[contract.RunID]sidecar), manifests: make(map[generation]contract.Fingerprint), pairs: make(map[string]*pair), emptied: make(map[contract.RunID]bool), repaired: make(map[contract.RunID]bool),
 		stood: make(map[string]map[contract.Fingerprint]contract.Generation),
 	}
 	c.tableLost()
@@ -142,7 +146,7 @@ func (c *checker) object(p *process, call destfaulty.Call) {
 		panic(err)
 	}
 	name := path.Base(call.Key)
-	o := object{body: body, fingerprint: contract.FingerprintOf(body)}
+	o := object{body: body, fingerprint: contract.FingerprintOf(body), by: p.id}
 	switch {
 	case strings.HasPrefix(name, "part-"):
 		c.part(p, call.Key, o)
@@ -158,7 +162,7 @@ func (c *checker) object(p *process, call destfaulty.Call) {
 	case name == contract.SuccessName:
 		c.marker(strings.TrimSuffix(call.Key, name), body)
 	case contract.IsSidecarName(name):
-		c.sidecar(call.Key, o)
+		c.sidecar(p, call.Key, o)
 	}
 }
 
@@ -199,8 +203,30 @@ func (c *checker) item(p *process, call faulty.Call) {
 		c.tiles(call.Run, call.Task)
 		return
 	}
+	if call.Op == "FaninAdd" && call.Node == runstate.RootShard {
+		c.fanin(call.Run)
+	}
 	if now, err := c.s.table.GetRun(c.s.ctx, call.Run); err == nil {
 		c.run(p, call.Op, now)
+	}
+}
+
+// fanin is D9: the root of the fan-in tree is full when every task is completed,
+// and not before, so that the last worker, and no other, asks for the end. A
+// repair does not empty the root again, since the query of F2 is there.
+func (c *checker) fanin(run contract.RunID) {
+	root, err := c.s.table.GetFanin(c.s.ctx, run, runstate.RootShard)
+	if err != nil || !root.Full() || c.s.tableLosses > 0 {
+		return
+	}
+	c.s.saw("a fan-in is full")
+	for _, x := range c.chunks[run] {
+		if x.RepairOf != "" {
+			return
+		}
+	}
+	if _, known := c.plans[run]; known && !c.counted(run).complete {
+		c.fail("D9", "the fan-in of run %s is full, and not every task of it is completed", short(run))
 	}
 }
 

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -31,10 +32,17 @@ const (
 	reanchor  act = "re-anchoring trigger"
 	sweep     act = "sweep"
 
+	// A request that its process has given up reaches the world.
+	land act = "it lands late"
+
 	// The rows of the source change: n is the key.
 	insertRow act = "insert row"
 	updateRow act = "update row"
 	deleteRow act = "delete row"
+	// The key of a row changes from n to what: it moves to another range. A
+	// manifest of tasks that read at different moments may then have neither or
+	// both, as two versions: consistency is per task.
+	moveRow act = "move row"
 
 	// What an operator can break.
 	losePart      act = "operator deletes"
@@ -56,6 +64,11 @@ const (
 	ackLost  fate = "it lands and the answer is lost"
 	notSaid  fate = "it does not land and nobody says so"
 	failsNow fate = "it fails"
+	// The request is on its way when its process dies or gives up on it.
+	diesLate fate = "the process dies, and it may land later"
+	givesUp  fate = "nobody says whether it lands, and it may do so later"
+	// The source refuses the statement, and would do so every time.
+	refuses fate = "the source refuses it for good"
 )
 
 // decision is one thing that happens.
@@ -79,12 +92,14 @@ func (d decision) String() string {
 		return fmt.Sprintf("  %d: time for a heartbeat", d.who)
 	case wait:
 		return fmt.Sprintf("wait %s", d.skew)
-	case stall, wake:
-		return fmt.Sprintf("  %d: %s", d.who, d.act)
+	case stall, wake, land:
+		return strings.TrimSuffix(fmt.Sprintf("  %d: %s: %s", d.who, d.act, d.what), ": ")
 	case insertRow, updateRow, deleteRow:
 		return fmt.Sprintf("%s %d", d.act, d.n)
 	case loseTable, loseCursor:
 		return string(d.act)
+	case moveRow:
+		return fmt.Sprintf("%s %d to %s", d.act, d.n, d.what)
 	case losePart, overwritePart, dropMessage:
 		return fmt.Sprintf("%s %s", d.act, d.what)
 	}

@@ -10,16 +10,23 @@ import (
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
-// sidecar checks the commit point of a run: V5, V6, V10, V18 and V19.
-func (c *checker) sidecar(key string, o object) {
+// sidecar checks the commit point of a run: V5, V6, V10, V18, V19 and D15.
+func (c *checker) sidecar(p *process, key string, o object) {
 	prefix := strings.TrimSuffix(key, path.Base(key))
 	m, err := contract.DecodeManifest(o.body)
 	if err != nil {
 		c.fail("V6", "a sidecar in %s cannot be read: %v", prefix, err)
 		return
 	}
-	if !c.repairs(m) {
+	switch _, known := c.sidecars[m.RunID]; {
+	case c.repairs(m):
+		c.s.saw("a repair replaces a sidecar")
+		c.repaired[m.RunID] = true
+	case known:
 		c.unchanged(key, o)
+	default:
+		c.unchanged(key, o)
+		c.commitsInTime(p, m)
 	}
 	c.objects[key] = o
 	c.sidecars[m.RunID] = sidecar{m, prefix, o.fingerprint}
@@ -40,6 +47,23 @@ func (c *checker) repairs(m contract.Manifest) bool {
 		was.Status == contract.StatusSuccess && m.Status == contract.StatusSuccess && m.Generation > was.Generation
 }
 
+// commitsInTime is D15: once a run has opened its fence every run before it is
+// decided, so that no window of the source is read over one that may still
+// commit.
+func (c *checker) commitsInTime(p *process, m contract.Manifest) {
+	switch {
+	case m.Status != contract.StatusSuccess && strings.HasPrefix(p.what, "finalize"):
+		c.s.saw("a superseded run's finalizer seals it")
+	case m.Status != contract.StatusSuccess:
+		c.s.saw("a successor seals")
+	default:
+		c.s.saw("a run commits")
+		if c.cursor.OwnerRunID != m.RunID && c.cursor.State != contract.FenceOpening && c.s.cursorLosses == 0 {
+			c.fail("D15", "run %s commits generation %d after run %s has opened generation %d", short(m.RunID), m.Generation, short(c.cursor.OwnerRunID), c.cursor.Generation)
+		}
+	}
+}
+
 // canonical checks manifest.json: V6, V8 and V18. What it lists was checked
 // when the run's sidecar was.
 func (c *checker) canonical(prefix string, o object) {
@@ -55,6 +79,9 @@ func (c *checker) canonical(prefix string, o object) {
 	c.sameBytes(m, o)
 	if own := c.sidecars[m.RunID]; own.fingerprint != o.fingerprint || own.Status != contract.StatusSuccess {
 		c.fail("V6", "manifest.json in %s is that of run %s, which has not committed it", prefix, short(m.RunID))
+	}
+	if c.cursor.OwnerRunID != m.RunID {
+		c.s.saw("a predecessor is rolled forward")
 	}
 	at.newest, at.manifest = m.Generation, o.fingerprint
 	if c.stood[prefix] == nil {

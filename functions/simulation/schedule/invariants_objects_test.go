@@ -63,6 +63,9 @@ func (c *checker) moved(p *process, from, to string) {
 			}
 		}
 	}
+	if strings.Contains(to, "_quarantine/") {
+		c.s.saw("a part is moved to quarantine")
+	}
 	delete(c.objects, from)
 	delete(c.s.lostParts, from)
 }
@@ -104,7 +107,25 @@ func (c *checker) fence(p *process, body []byte) {
 		c.committed[doc.Generation] = doc.OwnerRunID
 		c.committedIsPublished(doc)
 	}
+	c.opensAfterSealing(was, doc)
+	c.sawFence(was, doc)
 	c.cursor = doc
+}
+
+// opensAfterSealing is D15 as the successor sees it: when it opens, the run
+// before it is sealed, or has committed and is published.
+func (c *checker) opensAfterSealing(was, doc contract.CursorDocument) {
+	if was.State != contract.FenceOpening || doc.State != contract.FenceOpen || was.Predecessor == nil {
+		return
+	}
+	pred, decided := c.sidecars[was.Predecessor.RunID]
+	at := c.pairOf(pred.prefix)
+	switch {
+	case !decided:
+		c.fail("D15", "run %s opens before run %s is sealed", short(doc.OwnerRunID), short(was.Predecessor.RunID))
+	case pred.Status == contract.StatusSuccess && (at.newest < pred.Generation || at.marked < pred.Generation):
+		c.fail("D15", "run %s opens, and run %s has committed and is not published", short(doc.OwnerRunID), short(was.Predecessor.RunID))
+	}
 }
 
 // committedIsPublished is I3: the cursor moves only after manifest and marker.
@@ -118,6 +139,9 @@ func (c *checker) committedIsPublished(doc contract.CursorDocument) {
 		return
 	}
 	m, there := c.sidecars[by.RunID]
+	if there && c.repaired[by.RunID] && m.Generation > by.Generation {
+		return // a repair is on its way to the fence
+	}
 	if !there || m.fingerprint != by.ManifestFingerprint {
 		c.fail("V10", "the cursor is committed by run %s, whose manifest does not stand", short(by.RunID))
 		return
@@ -151,5 +175,6 @@ func (c *checker) marker(prefix string, body []byte) {
 		c.fail("V8", "_SUCCESS in %s went from generation %d to %d", prefix, at.marked, gen)
 	}
 	at.marked = gen
+	c.publications++
 	c.s.announce(prefix)
 }

@@ -15,6 +15,7 @@ func (c *checker) chunk(p *process, op string, now runstate.Chunk) {
 	}
 	was, known := c.chunks[now.RunID][now.ID]
 	c.chunks[now.RunID][now.ID] = now
+	c.sawTask(p, op, was, now)
 	if known {
 		c.completedIsFinal(was, now)
 		c.attempts(was, now)

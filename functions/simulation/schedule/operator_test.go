@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
@@ -11,9 +12,19 @@ import (
 // mutate changes the rows of the source.
 func (s *simulation) mutate(d decision) bool {
 	at := s.source.find(int64(d.n))
+	to := int64(0)
+	if d.act == moveRow {
+		n, err := strconv.ParseInt(d.what, 10, 64)
+		if to = n; err != nil || s.source.find(to) >= 0 {
+			return false
+		}
+	}
 	switch {
 	case (d.act == insertRow) == (at >= 0):
 		return false
+	case d.act == moveRow:
+		s.source.remove(at)
+		s.source.insert(to, false)
 	case d.act == insertRow:
 		s.source.insert(int64(d.n), false)
 	case d.act == deleteRow:
@@ -36,7 +47,7 @@ func (s *simulation) operate(d decision) bool {
 	case loseCursor:
 		key := contract.CursorKey("orders")
 		body, _, err := s.bucket.Get(s.ctx, key, 1<<20)
-		if err != nil || s.lostCursor != nil {
+		if err != nil || s.lostCursor != nil || s.firstIsAtWork() {
 			return false
 		}
 		s.faults++
@@ -62,6 +73,19 @@ func (s *simulation) operate(d decision) bool {
 	o.damaged = true
 	s.check.objects[d.what] = o
 	return true
+}
+
+// firstIsAtWork reports whether a planner that has found no fence document may
+// still make one. When the document of later runs is deleted just then, it
+// starts over at generation 1: ADR-0001 looks for traces of other runs before
+// the swap, and there were none.
+func (s *simulation) firstIsAtWork() bool {
+	for _, c := range s.late {
+		if c.p.first {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.first })
 }
 
 // remove deletes an object behind the back of everything: Move is the only

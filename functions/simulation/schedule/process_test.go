@@ -25,6 +25,7 @@ var errSilent = fault.New(fault.Retryable, "LAPSTRAKE_STATE_UNAVAILABLE", "conne
 type process struct {
 	s    *simulation
 	id   int
+	run  int // the number of the run that it is for
 	what string
 	// message is what it was delivered; "" for a planner.
 	message string
@@ -40,6 +41,10 @@ type process struct {
 	sessions int
 	// gen is the generation of the last fence document that it wrote.
 	gen int64
+	// first is true for a planner that has found no fence document.
+	first bool
+	// unsure are the calls whose answer it has lost.
+	unsure map[string]bool
 }
 
 // call is a call that waits for its turn.
@@ -48,6 +53,8 @@ type call struct {
 	op      string // "create out/manifest.json": unique among the calls of a process at one time
 	write   bool
 	bucket  bool
+	source  bool
+	told    bool // it tells somebody, and changes nothing
 	perform func() error
 	answer  chan fate
 	err     error // what the world said
@@ -85,6 +92,10 @@ func (c *call) meet(f fate) error {
 	case diesAfter:
 		c.err, c.done = c.perform(), true // nobody lives to see the answer
 		return errDead
+	case diesLate:
+		return errDead
+	case refuses:
+		return fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_REFUSED", "permission denied")
 	case ackLost:
 		c.err, c.done = c.perform(), true
 	}
@@ -136,9 +147,16 @@ func (s *simulation) settled() {
 func (s *simulation) grant(i int, f fate) {
 	c := s.waiting[i]
 	s.waiting = slices.Delete(s.waiting, i, i+1)
-	if f == diesBefore || f == diesAfter {
+	switch f {
+	case diesBefore, diesAfter, diesLate:
 		c.p.dead = true
 		s.deaths++
+	}
+	switch f {
+	case diesLate, givesUp:
+		s.late = append(s.late, c)
+	case ackLost:
+		c.p.doubts(c.op)
 	}
 	c.answer <- f
 	s.settled()
@@ -151,6 +169,22 @@ func (s *simulation) grant(i int, f fate) {
 		}
 		s.settled()
 	}
+}
+
+// land lets a request reach the world that its process has given up.
+func (s *simulation) land(who int, op string) bool {
+	i := slices.IndexFunc(s.late, func(c *call) bool { return c.p.id == who && c.op == op })
+	if i < 0 {
+		return false
+	}
+	c := s.late[i]
+	s.late = slices.Delete(s.late, i, i+1)
+	if c.perform() == nil {
+		s.saw("a late write lands")
+	} else {
+		s.saw("a late write is refused")
+	}
+	return true
 }
 
 // find returns the waiting call of a process, -1 if it does not wait for that.

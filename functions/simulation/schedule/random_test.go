@@ -2,38 +2,46 @@ package schedule
 
 import (
 	"math/rand/v2"
-	"strings"
 	"time"
 )
 
-// disorder takes decisions at random. What kinds of things go wrong, and how
-// often, is drawn first, so that some simulations are calm and some are full of
-// one kind of trouble.
+// disorder takes decisions at random. What kinds of things go wrong, how often,
+// and who comes first is drawn at the beginning, so that some simulations are
+// calm, some are full of one kind of trouble, and some are about one process
+// that sleeps in the worst moment while others run to their end.
 type disorder struct {
 	rng   *rand.Rand
 	left  int // decisions
+	extra int // decisions that may follow until nobody is left to be ambushed
 	crowd int // processes at a time
 	calm  bool
 	haste int // of a hundred decisions, how many grant a call
 
-	deaths, silences, failures int // calls that go wrong
-	drops                      int
-	mutations                  int
-	damages                    int
-	skewed                     bool // clocks may be off
-	losesTable, losesCursor    bool
-	rivals                     int // runs that are triggered
-	// asleep are processes that stall, however long everybody else goes on.
-	asleep  map[int]bool
-	sleeps  int
-	opening []decision
+	deaths, silences, failures, lates, refusals int // calls that go wrong
+	drops                                       int
+	mutations                                   int
+	damages                                     int
+	sleeps                                      int
+	skewed                                      bool // clocks may be off
+	losesTable, losesCursor                     bool
+	repairs, reanchors                          bool
+	rivals                                      int // runs that are triggered
+
+	// priorities, unless nil, decide who is next: the same process as long as
+	// it has a call, until its luck turns at one of a few moments.
+	priorities map[int]int
+	turns      map[int]bool
+
+	opening  []decision
+	ambushes []ambush
+	hunt     *hunt
 }
 
 func newDisorder(seed int) *disorder {
 	rng := rand.New(rand.NewPCG(uint64(seed), 2))
 	d := &disorder{
-		rng: rng, left: 60 + rng.IntN(320), crowd: 1 + rng.IntN(5), haste: 70 + rng.IntN(25),
-		rivals: 1 + rng.IntN(3), calm: rng.IntN(8) == 0,
+		rng: rng, left: 40 + rng.IntN(240), crowd: 1 + rng.IntN(5), haste: 70 + rng.IntN(25),
+		rivals: 1 + rng.IntN(3), calm: rng.IntN(12) == 0, extra: 300,
 	}
 	first := trigger
 	if rng.IntN(4) == 0 {
@@ -51,35 +59,54 @@ func newDisorder(seed int) *disorder {
 		return 1 + rng.IntN(most)
 	}
 	d.deaths, d.silences, d.failures = some(2, 4), some(2, 5), some(3, 5)
-	d.drops, d.mutations, d.damages = some(3, 3), some(3, 8), some(10, 2)
-	d.sleeps = some(2, 3)
+	d.lates, d.refusals = some(3, 3), some(8, 1)
+	d.drops, d.mutations, d.damages = some(3, 3), some(3, 10), some(8, 2)
+	d.sleeps = some(3, 3)
 	d.skewed = rng.IntN(4) == 0
-	d.losesTable, d.losesCursor = rng.IntN(12) == 0, rng.IntN(20) == 0
+	d.losesTable, d.losesCursor = rng.IntN(12) == 0, rng.IntN(16) == 0
+	d.repairs, d.reanchors = d.damages > 0 && rng.IntN(4) > 0, d.losesCursor && rng.IntN(4) > 0
+	if rng.IntN(3) == 0 {
+		d.priorities, d.turns = make(map[int]int), make(map[int]bool)
+		for range rng.IntN(5) {
+			d.turns[rng.IntN(d.left)] = true
+		}
+	}
+	for range []int{0, 1, 1, 1, 2}[rng.IntN(5)] {
+		d.ambushes = append(d.ambushes, newAmbush(rng))
+	}
 	return d
 }
 
 // next implements [chooser].
 func (d *disorder) next(s *simulation) (decision, bool) {
-	if d.left--; d.left < 0 {
-		return decision{}, false
-	}
 	if len(d.opening) > 0 {
 		n := d.opening[0]
 		d.opening = d.opening[1:]
 		n.who = s.born + 1
 		return n, true
 	}
+	if d.hunt != nil {
+		if n, ok := d.hunting(s); ok {
+			return n, true
+		}
+	}
+	if d.left--; d.left < 0 {
+		return d.untilAmbushed(s)
+	}
 	if d.rng.IntN(100) < d.haste || len(s.processes) >= d.crowd+len(s.asleep) {
 		if g, ok := d.turn(s); ok {
 			return g, true
 		}
 	}
-	for range 20 {
+	for range 10 {
 		if e, ok := d.event(s); ok {
 			return e, true
 		}
 	}
-	return decision{act: wait, skew: time.Minute}, true
+	if g, ok := d.turn(s); ok {
+		return g, true
+	}
+	return decision{act: wait, skew: 2 * time.Minute}, true
 }
 
 // turn chooses one of the calls that wait, and its fate.
@@ -94,115 +121,54 @@ func (d *disorder) turn(s *simulation) (decision, bool) {
 		return decision{}, false
 	}
 	c := awake[d.rng.IntN(len(awake))]
-	g := decision{act: grant, who: c.p.id, what: c.op}
-	switch k := d.rng.IntN(150); {
-	case k < 4 && d.deaths > 0:
-		d.deaths--
-		g.fate = []fate{diesBefore, diesAfter}[d.rng.IntN(2)]
-	case k < 8 && d.silences > 0 && c.write:
-		d.silences--
-		g.fate = []fate{ackLost, ackLost, notSaid}[d.rng.IntN(3)]
-	case k < 11 && d.failures > 0:
-		d.failures--
-		g.fate = failsNow
-	case k < 14 && d.sleeps > 0:
+	if d.priorities != nil {
+		c = d.first(awake)
+	}
+	if d.springs(s, c) {
+		return decision{act: stall, who: c.p.id}, true
+	}
+	g := decision{act: grant, who: c.p.id, what: c.op, fate: d.fateOf(c)}
+	if g.fate == proceeds && d.sleeps > 0 && d.rng.IntN(50) == 0 {
 		d.sleeps--
 		return decision{act: stall, who: c.p.id}, true
 	}
 	return g, true
 }
 
-// event chooses what happens beside the calls.
-func (d *disorder) event(s *simulation) (decision, bool) {
-	crowded := len(s.processes) >= d.crowd+len(s.asleep)
-	switch k := d.rng.IntN(100); {
-	case k < 45:
-		if crowded {
-			return decision{}, false
+// first returns a call of the process that comes first.
+func (d *disorder) first(awake []*call) *call {
+	best := awake[0]
+	for _, c := range awake {
+		if _, known := d.priorities[c.p.id]; !known {
+			d.priorities[c.p.id] = d.rng.IntN(1000)
 		}
-		return d.message(s)
-	case k < 55:
-		return decision{act: wait, skew: time.Duration(1+d.rng.IntN(4)) * time.Minute}, true
-	case k < 58:
-		return decision{act: wait, skew: planTimeout}, !d.calm
-	case k < 66:
-		return d.heartbeat(s)
-	case k < 71:
-		return d.start(s, decision{act: sweep}), !crowded
-	case k < 79:
-		a := trigger
-		if d.rng.IntN(2) == 0 {
-			a = supersede
+		if d.priorities[c.p.id] > d.priorities[best.p.id] {
+			best = c
 		}
-		return d.start(s, decision{act: a, n: 1 + d.rng.IntN(d.rivals)}), !crowded && !d.calm
-	case k < 85:
-		return d.start(s, decision{act: resume, n: 1 + d.rng.IntN(d.rivals)}), !crowded && !d.calm
-	case k < 87 && d.drops > 0:
-		d.drops--
-		m, ok := d.message(s)
-		m.act = dropMessage
-		return m, ok
-	case k < 92 && d.mutations > 0:
-		d.mutations--
-		return decision{act: []act{insertRow, updateRow, deleteRow}[d.rng.IntN(3)], n: 1 + d.rng.IntN(s.top.rows+6)}, true
-	case k < 95 && d.damages > 0:
-		return d.damage(s)
-	case k < 96 && d.losesTable:
-		d.losesTable = false
-		return decision{act: loseTable}, true
-	case k < 97 && d.losesCursor:
-		d.losesCursor = false
-		return decision{act: loseCursor}, true
-	case k < 99 && len(s.asleep) > 0:
-		return decision{act: wake, who: sorted(s.asleep)[0]}, true
 	}
-	return decision{}, false
+	if d.turns[d.left] {
+		d.priorities[best.p.id] = -d.left
+	}
+	return best
 }
 
-func (d *disorder) start(s *simulation, n decision) decision {
-	n.who = s.born + 1
-	if d.skewed && d.rng.IntN(3) == 0 {
-		n.skew = time.Duration(d.rng.IntN(240)-120) * time.Minute
+func (d *disorder) fateOf(c *call) fate {
+	switch k := d.rng.IntN(150); {
+	case k < 4 && d.deaths > 0:
+		d.deaths--
+		return []fate{diesBefore, diesAfter}[d.rng.IntN(2)]
+	case k < 8 && d.silences > 0 && c.write:
+		d.silences--
+		return []fate{ackLost, ackLost, notSaid}[d.rng.IntN(3)]
+	case k < 11 && d.failures > 0:
+		d.failures--
+		return failsNow
+	case k < 17 && d.lates > 0 && c.write && !c.told:
+		d.lates--
+		return []fate{diesLate, givesUp}[d.rng.IntN(2)]
+	case k < 40 && d.refusals > 0 && c.source:
+		d.refusals--
+		return refuses
 	}
-	return n
-}
-
-// message chooses a message, due or not, at work or not: any order, twice.
-func (d *disorder) message(s *simulation) (decision, bool) {
-	for _, q := range queueNames {
-		found := s.queues.Pending(q)
-		if len(found) == 0 || d.rng.IntN(3) == 0 {
-			continue
-		}
-		m := found[d.rng.IntN(len(found))]
-		if m.Due.After(s.now) && d.rng.IntN(4) > 0 {
-			continue
-		}
-		return d.start(s, decision{act: deliver, what: s.label(m)}), true
-	}
-	return decision{}, false
-}
-
-func (d *disorder) heartbeat(s *simulation) (decision, bool) {
-	for _, p := range s.processes {
-		if len(p.timers) > 0 && !s.asleep[p.id] && d.rng.IntN(2) == 0 {
-			return decision{act: tick, who: p.id}, true
-		}
-	}
-	return decision{}, false
-}
-
-// damage chooses a part that is there.
-func (d *disorder) damage(s *simulation) (decision, bool) {
-	var parts []string
-	for _, key := range sorted(s.check.objects) {
-		if o := s.check.objects[key]; o.part && !o.damaged && !strings.Contains(key, "_quarantine") {
-			parts = append(parts, key)
-		}
-	}
-	if len(parts) == 0 {
-		return decision{}, false
-	}
-	d.damages--
-	return decision{act: []act{losePart, overwritePart}[d.rng.IntN(2)], what: parts[d.rng.IntN(len(parts))]}, true
+	return proceeds
 }

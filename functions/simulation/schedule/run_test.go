@@ -29,6 +29,7 @@ type outcome struct {
 	decisions []decision // of the disorder
 	trace     []string
 	calls     int
+	seen      map[string]bool
 }
 
 // simulate runs one seed with the decisions of a chooser.
@@ -40,7 +41,7 @@ func simulate(t *testing.T, seed int, c chooser, tracing bool) (out outcome) {
 		out.decisions = s.decisions
 		s.end()
 		s.killAll()
-		out.broken, out.trace, out.calls = s.check.broken, s.trace, s.calls
+		out.broken, out.trace, out.calls, out.seen = s.check.broken, s.trace, s.calls, s.seen
 	})
 	return out
 }
@@ -89,6 +90,9 @@ func TestSimulation(t *testing.T) {
 		t.Logf("only %d of %d seeds: this machine is too slow for more before the tests' deadline", l.seeds, n)
 	}
 	l.report(t)
+	if *oneSeed == 0 && !stop.Load() {
+		l.judge(t)
+	}
 }
 
 // timeIsUp reports whether the tests' deadline is near: on a machine that is

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -63,8 +64,10 @@ type simulation struct {
 
 	mu        sync.Mutex
 	born      int // the highest number of a process
+	newest    int // the highest number of a run that was triggered
 	processes []*process
 	waiting   []*call
+	late      []*call // requests that may still land
 	deaths    int
 	asleep    map[int]bool
 
@@ -84,6 +87,7 @@ type simulation struct {
 	tracing   bool
 	trace     []string
 	calls     int
+	seen      map[string]bool // what has happened: see coverage_test.go
 }
 
 func newSimulation(ctx context.Context, seed int) *simulation {
@@ -96,8 +100,9 @@ func newSimulation(ctx context.Context, seed int) *simulation {
 func newWorld(ctx context.Context, t topology) *simulation {
 	s := &simulation{
 		ctx: ctx, top: t, now: firstTime,
-		labels: make(map[string]string), asleep: make(map[int]bool), lostParts: make(map[string]object),
+		labels: make(map[string]string), asleep: make(map[int]bool), lostParts: make(map[string]object), seen: make(map[string]bool),
 	}
+	s.sawTopology()
 	s.source = newRelation(s.top)
 	s.bucket = destmemory.New("memory://bucket", s.top.like)
 	s.table = memory.NewSharded(s.top.fanin)
@@ -130,6 +135,7 @@ func (p *process) destinations() destination.Opener {
 			if err == nil && c.Write > 0 {
 				p.s.check.object(p, c)
 			}
+			p.sawObject(c, err)
 			return err
 		}})
 	}))
@@ -155,6 +161,9 @@ func (p *process) state() runstate.Table {
 			if err == nil && write {
 				p.s.check.item(p, c)
 			}
+			if errors.Is(err, runstate.ErrCondition) {
+				p.s.saw("refused: " + c.Op)
+			}
 			return err
 		}})
 	}))
@@ -167,7 +176,7 @@ func (p *process) Send(ctx context.Context, queue string, messages ...taskqueue.
 
 // Notify implements [notify.Notifier].
 func (p *process) Notify(_ context.Context, e notify.Event) error {
-	return p.call(call{op: "notify " + short(e.RunID), write: true, perform: func() error {
+	return p.call(call{op: "notify " + short(e.RunID), write: true, told: true, perform: func() error {
 		p.s.check.notified(p, e)
 		return nil
 	}})
@@ -220,6 +229,7 @@ func (p *process) receive(ctx context.Context, d taskqueue.Delivery) (string, er
 	defer p.s.mu.Unlock()
 	switch {
 	case p.dead: // the message comes back when its visibility time has passed
+		p.s.saw("a message outlives its process")
 		return "", nil
 	case out.Kind == wire.Ack:
 		return out.Detail, orError(p.s.queues.Ack(p.s.ctx, d), err)

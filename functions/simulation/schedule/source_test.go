@@ -27,7 +27,7 @@ var _ source.Source = (*session)(nil)
 
 // Open implements [source.Opener].
 func (p *process) Open(context.Context, exportconfig.Source) (source.Source, error) {
-	if err := p.call(call{op: "open the source", perform: func() error { return nil }}); err != nil {
+	if err := p.call(call{op: "open the source", source: true, perform: func() error { return nil }}); err != nil {
 		return nil, err
 	}
 	p.sessions++
@@ -84,7 +84,7 @@ func (s *session) SplitPoints(_ context.Context, _ source.Relation, _ []keyspace
 }
 
 func (s *session) Read(_ context.Context, spec source.ReadSpec) (source.Reader, error) {
-	err := s.p.call(call{op: "read " + spec.Range.String(), perform: func() error {
+	err := s.p.call(call{op: "read " + spec.Range.String(), source: true, perform: func() error {
 		s.p.read = s.in(spec.Range)
 		return nil
 	}})

@@ -15,10 +15,11 @@ type tally struct {
 	first  map[string]int // the lowest seed that broke an invariant
 	counts map[string]int
 	kept   map[int]outcome
+	events map[string]int // how many seeds came to it
 }
 
 func newTally() *tally {
-	return &tally{first: make(map[string]int), counts: make(map[string]int), kept: make(map[int]outcome)}
+	return &tally{first: make(map[string]int), counts: make(map[string]int), kept: make(map[int]outcome), events: make(map[string]int)}
 }
 
 func (l *tally) add(seed int, out outcome) {
@@ -26,6 +27,9 @@ func (l *tally) add(seed int, out outcome) {
 	defer l.mu.Unlock()
 	l.seeds++
 	l.calls += out.calls
+	for event := range out.seen {
+		l.events[event]++
+	}
 	if out.broken == nil {
 		return
 	}
@@ -44,6 +48,11 @@ func (l *tally) add(seed int, out outcome) {
 // seed that broke it.
 func (l *tally) report(t *testing.T) {
 	t.Logf("%d seeds, %d calls", l.seeds, l.calls)
+	if *brief {
+		for _, event := range sorted(l.events) {
+			t.Logf("%7d  %s", l.events[event], event)
+		}
+	}
 	for _, name := range sorted(l.first) {
 		seed := l.first[name]
 		found := fmt.Sprintf("%s broke in %d of %d seeds; ", name, l.counts[name], l.seeds)

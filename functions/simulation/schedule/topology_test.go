@@ -71,7 +71,7 @@ func chunked(t *topology, rng *rand.Rand) {
 func draw(seed int, rng *rand.Rand) topology {
 	t := topology{
 		export: exportconfig.Export{
-			Name: "orders", Table: "orders", ChunkMaxAttempts: 2 + rng.IntN(3), Parallel: 1, Format: "csv", Compression: "none",
+			Name: "orders", Table: "orders", ChunkMaxAttempts: 1 + rng.IntN(4), Parallel: 1, Format: "csv", Compression: "none",
 			Verify: []string{"size", "content"}[rng.IntN(2)], PartBytes: 128 << 20, MaxValueBytes: 1 << 20, RetryBackoffMillis: 1000,
 			Destination:    wire.Location{Kind: "memory", URI: "memory://bucket"},
 			PrefixTemplate: []string{"out/", "out/", "{run_id}/"}[rng.IntN(3)], OnConflict: "reject", IfSuccess: "new_run",
