@@ -9,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // asleepAt runs call, which sleeps before its n-th call to the world while
@@ -179,5 +180,31 @@ func TestCommittedRunWhoseResumeDied(t *testing.T) {
 	s.Settle(1)
 	if m := s.WantPublished("in the end", 1); m.Generation != 1 || s.Fence().State != contract.FenceCommitted {
 		t.Fatalf("generation %d is published, the fence is %s", m.Generation, s.Fence().State)
+	}
+}
+
+// A planner sleeps until its run is at work, an operator has deleted the fence
+// document, and another run has taken the export: it takes nothing any more.
+func TestSleepingPlannerDoesNotTakeTheFenceOfAStartedRun(t *testing.T) {
+	s := stage.New(t, 10)
+	supersede := s.Trigger(1)
+	supersede.OnConflict = "supersede"
+	calls := 0
+	s.Around = func(op string, perform func() error) error {
+		if op == "get "+contract.CursorKey("orders") {
+			if calls++; calls == 1 {
+				s.MustPlan(s.Trigger(1))
+				s.Lose(contract.CursorKey("orders"))
+				s.Lose(contract.PlanKey("orders", s.RunID(1)))
+				s.MustPlan(s.Trigger(2))
+			}
+		}
+		return perform()
+	}
+	if answer, err := s.Plan(supersede); err != nil || answer.Status != wire.AlreadyRunning {
+		t.Fatalf("the planner answers %+v, %v", answer, err)
+	}
+	if doc := s.Fence(); calls < 2 || doc.OwnerRunID != s.RunID(2) || doc.Generation != 1 {
+		t.Fatalf("the fence is %s by %s at generation %d", doc.State, doc.OwnerRunID, doc.Generation)
 	}
 }

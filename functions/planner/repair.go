@@ -111,7 +111,7 @@ func atItsEnd(doc contract.CursorDocument, plan chunkplan.Plan, sidecar contract
 
 func (p *planner) repairClaimed(ctx context.Context, plan chunkplan.Plan, fp contract.Fingerprint, sidecar contract.Manifest, body []byte) (wire.TriggerResult, error) {
 	held, err := p.fence().Repair(ctx, p.owner(), body, func(doc contract.CursorDocument) error {
-		if err := p.mayResume(ctx); err != nil {
+		if err := p.stillPlanned(ctx); err != nil {
 			return err
 		}
 		if id := doc.SourceIdentity; id != nil {

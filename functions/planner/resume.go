@@ -176,7 +176,7 @@ func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error)
 		return wire.TriggerResult{}, err
 	}
 	held, err := p.fence().Resume(ctx, me, func(doc contract.CursorDocument) error { // R0, R1b
-		if err := p.mayResume(ctx); err != nil {
+		if err := p.stillPlanned(ctx); err != nil {
 			return err
 		}
 		if planned && plan.Window != nil && !doc.Position.Equal(plan.Window.From) {

@@ -325,10 +325,10 @@ func (p *planner) fence() commit.Fence {
 func (p *planner) acquire(ctx context.Context, draft *draft) (commit.Opened, error) {
 	a := commit.Acquisition{
 		Fence: p.fence(), Me: p.owner(), SourceIdentity: draft.identity,
-		Position:   draft.cursor(),
-		MayTake:    p.mayTake,
-		MayResume:  p.mayResume,
-		CheckParts: runend.PartsThere,
+		Position:     draft.cursor(),
+		MayTake:      p.mayTake,
+		StillPlanned: p.stillPlanned,
+		CheckParts:   runend.PartsThere,
 		Tombstone: func(sealed contract.Predecessor) contract.Manifest {
 			return p.tombstone(sealed.RunID)
 		},
@@ -341,11 +341,11 @@ func (p *planner) owner() commit.Owner {
 	return commit.Owner{RunID: p.run.RunID, Prefix: p.run.Prefix, Creation: p.run.Creation}
 }
 
-// mayResume refuses a new generation to a planner whose run has moved on while
+// stillPlanned refuses a new generation to a planner whose run has moved on while
 // it was asleep: it was started, claimed by another resume, or created anew after
 // the table was lost. Nothing would come of that generation but a run whose
 // finalizers are all of an older one (ADR-0006).
-func (p *planner) mayResume(ctx context.Context) error {
+func (p *planner) stillPlanned(ctx context.Context) error {
 	run, err := p.State.GetRun(ctx, p.run.RunID)
 	switch {
 	case err != nil && !errors.Is(err, runstate.ErrNotFound):

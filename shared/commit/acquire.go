@@ -27,10 +27,10 @@ type Acquisition struct {
 	// MayTake decides whether a fence that another run holds, opening or open,
 	// may be taken over: nil, or the error to refuse with (§2.6, overlap).
 	MayTake func(ctx context.Context, doc contract.CursorDocument) error
-	// MayResume looks at the run's item before a fence that the run holds is
-	// taken again for it: an error when the item is no longer as the caller has
-	// found it. The document is read before, and swapped after.
-	MayResume func(ctx context.Context) error
+	// StillPlanned looks at the run's item before a generation is taken for it: an
+	// error when it is no longer as the caller has found it. The document is read
+	// before, and swapped after.
+	StillPlanned func(ctx context.Context) error
 	// CheckParts verifies that every part of a committed predecessor's manifest
 	// is in its prefix, before it is rolled forward (M1, M2).
 	CheckParts func(ctx context.Context, prefix destination.Store, m contract.Manifest) error
@@ -129,7 +129,7 @@ func (a Acquisition) ours(ctx context.Context, held Held) (Held, error) {
 		if mine(doc) { // by a duplicate of this planner, meanwhile
 			return already
 		}
-		return a.MayResume(ctx)
+		return a.StillPlanned(ctx)
 	})
 	if errors.Is(err, already) {
 		err = nil
@@ -204,6 +204,9 @@ func (a Acquisition) take(ctx context.Context, held Held) (Held, error) {
 				return Held{}, err
 			}
 		}
+	}
+	if err := a.StillPlanned(ctx); err != nil {
+		return Held{}, err
 	}
 	taken, err := a.Fence.swap(ctx, held, next)
 	if err != nil {

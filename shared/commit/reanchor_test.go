@@ -18,10 +18,11 @@ func (w *world) anew(t *testing.T, store destination.Store, run contract.RunID) 
 	t.Helper()
 	a := Acquisition{
 		Fence: w.fence(store), Me: Owner{RunID: run, Prefix: "out/"}, SourceIdentity: identity, Position: position(1),
-		MayTake:    func(context.Context, contract.CursorDocument) error { return nil },
-		CheckParts: func(context.Context, destination.Store, contract.Manifest) error { return nil },
-		Tombstone:  func(p contract.Predecessor) contract.Manifest { return tombstone(p.RunID) },
-		Reanchor:   true,
+		MayTake:      func(context.Context, contract.CursorDocument) error { return nil },
+		StillPlanned: func(context.Context) error { return nil },
+		CheckParts:   func(context.Context, destination.Store, contract.Manifest) error { return nil },
+		Tombstone:    func(p contract.Predecessor) contract.Manifest { return tombstone(p.RunID) },
+		Reanchor:     true,
 	}
 	return a.Acquire(t.Context())
 }

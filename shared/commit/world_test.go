@@ -69,10 +69,10 @@ func (w *world) acquire(ctx context.Context, store destination.Store, run contra
 func (w *world) acquisition(store destination.Store, run contract.RunID) Acquisition {
 	return Acquisition{
 		Fence: w.fence(store), Me: Owner{RunID: run, Prefix: "out/", Creation: "first life"}, SourceIdentity: identity, Position: position(1),
-		MayTake:    func(context.Context, contract.CursorDocument) error { return nil },
-		MayResume:  func(context.Context) error { return nil },
-		CheckParts: func(context.Context, destination.Store, contract.Manifest) error { return nil },
-		Tombstone:  func(p contract.Predecessor) contract.Manifest { return tombstone(p.RunID) },
+		MayTake:      func(context.Context, contract.CursorDocument) error { return nil },
+		StillPlanned: func(context.Context) error { return nil },
+		CheckParts:   func(context.Context, destination.Store, contract.Manifest) error { return nil },
+		Tombstone:    func(p contract.Predecessor) contract.Manifest { return tombstone(p.RunID) },
 	}
 }
 
