@@ -47,8 +47,9 @@ simulate: ## the protocol under SEEDS=n random schedules and faults, from seed F
 	go test ./functions/simulation/schedule -count=1 -timeout 0 -v -run '^TestSimulation$$' -args -seeds $(SEEDS) -first-seed $(FIRST)
 
 .PHONY: explore
-explore: ## every interleaving of the protocol's models, the large ones too
+explore: ## every interleaving of the protocol's models and of small scopes of the handlers, the large ones too
 	LAPSTRAKE_EXPLORE=all go test -count=1 -timeout 0 -v -run '^TestModels$$' ./functions/simulation/model
+	LAPSTRAKE_EXPLORE=all go test -count=1 -timeout 0 -v -run '^TestExplore$$' ./functions/simulation/schedule
 
 .PHONY: mutants
 mutants: ## take every guard of the protocol out, and see a test turn red

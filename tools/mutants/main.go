@@ -36,6 +36,7 @@ func main() {
 	only := flag.String("only", "", "only mutants whose name matches")
 	survey := flag.String("survey", "", "run the whole packages that match, and print every test that turns red")
 	seeds := flag.Int("seeds", 0, "try so many seeds of the simulation on each, and print which invariant notices")
+	explore := flag.String("explore", "", "visit every schedule of the scopes that match on each, and print which invariant notices")
 	list := flag.Bool("list", false, "print the mutants and run none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -53,7 +54,7 @@ func main() {
 			fmt.Printf("%-44s %-14s %s\n", m.name, m.rule, m.removes)
 		}
 	default:
-		err = try(ctx, chosen, *survey, *seeds)
+		err = try(ctx, chosen, *survey, *seeds, *explore)
 	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -73,7 +74,7 @@ func choose(core bool, only string) ([]mutant, error) {
 }
 
 // try builds the binaries and runs every chosen mutant.
-func try(ctx context.Context, chosen []mutant, survey string, seeds int) error {
+func try(ctx context.Context, chosen []mutant, survey string, seeds int, scopes string) error {
 	root, err := os.Getwd()
 	if err != nil {
 		return err
@@ -89,15 +90,18 @@ func try(ctx context.Context, chosen []mutant, survey string, seeds int) error {
 		return err
 	}
 	begin := clockNow()
-	if err := b.build(ctx, overlay, packages(chosen, survey, seeds)); err != nil {
+	if err := b.build(ctx, overlay, packages(chosen, survey, seeds > 0 || scopes != "")); err != nil {
 		return err
 	}
 	fmt.Printf("built with %d mutants in %.0fs\n", len(chosen), clockNow().Sub(begin).Seconds())
 	if seeds > 0 {
 		return b.simulate(ctx, chosen, seeds)
 	}
+	if scopes != "" {
+		return b.explore(ctx, chosen, scopes)
+	}
 	if survey != "" {
-		return b.survey(ctx, chosen, packages(chosen, survey, seeds))
+		return b.survey(ctx, chosen, packages(chosen, survey, false))
 	}
 	if err := b.control(ctx, chosen); err != nil {
 		return err

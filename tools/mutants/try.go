@@ -14,8 +14,8 @@ import (
 
 // packages are those whose binaries the chosen mutants need, or those of all
 // that a survey wants to see.
-func packages(chosen []mutant, survey string, seeds int) []string {
-	if seeds > 0 {
+func packages(chosen []mutant, survey string, simulated bool) []string {
+	if simulated {
 		return []string{schedules}
 	}
 	var pkgs []string

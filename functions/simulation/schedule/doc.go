@@ -5,6 +5,7 @@
 //
 //	make simulate SEEDS=100000            more seeds than a test run
 //	go test ./functions/simulation/schedule -run Simulation -seed 4711
+//	make explore                          every schedule of small scopes
 //
 // A [simulation] is one world and the processes in it. Whatever happens in it
 // is a [decision]; a [chooser] takes them: at random, from a list, or in any
@@ -12,6 +13,10 @@
 // does not apply, because the process or the message that it names is not
 // there, it is passed over, so a list stays a list when decisions are taken out
 // of it: that is how a failing trace is shrunk.
+//
+// An [exploration] takes every decision that there is: it visits all schedules
+// of a [scope] with at most so many preemptions and faults. See
+// docs/protocol-models.md.
 //
 // Row events have versions, so that what a run must deliver is decidable while
 // the source changes: every task holds exactly the rows of its range at the
