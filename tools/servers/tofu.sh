@@ -10,7 +10,10 @@ STUB=$ROOT/infra/terraform/stubprovider
 # One folder an edition of the sources, so that an older checkout keeps its own.
 stub_path() { HOME_OF_STUB=$CACHE/tofu/$(cat "$STUB"/{*.go,go.mod,schema.json} | cksum | cut -d' ' -f1); }
 
-# `go install` refuses a module with replace directives: build in its own folder.
+# `go install` refuses a module with replace directives, so it is built from a
+# copy of its sources. Checks keep no state in a cloud: without the clients of
+# all of them the build takes half as long.
+backends='backend(Azure|Consul|Cos|GCS|Kubernetes|OSS|Pg|S3)\b'
 build_tofu() {
   go_tool_path "$MODULE/cmd/tofu@$VERSION"
   [[ ! -x $TOOL ]] || return 0
@@ -19,7 +22,9 @@ build_tofu() {
   source=$(cd / && GOWORK=off go mod download -json "$MODULE@$VERSION" | sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p')
   [[ -d $source ]] || die "$MODULE $VERSION cannot be had"
   tmp=$(mktemp -d "$CACHE/build.XXXXXX")
-  (cd "$source" && CGO_ENABLED=0 GOWORK=off go build -mod=mod -buildvcs=false -trimpath \
+  cp -r "$source" "$tmp/source" && chmod -R u+w "$tmp/source"
+  grep -vE "$backends" "$source/internal/backend/init/init.go" >"$tmp/source/internal/backend/init/init.go"
+  (cd "$tmp/source" && CGO_ENABLED=0 GOWORK=off go build -mod=mod -buildvcs=false -trimpath \
     -ldflags "-s -w -X $MODULE/version.dev=no" -o "$tmp/tofu" ./cmd/tofu) || { rm -rf "$tmp"; return 1; }
   mkdir -p "$(dirname "$TOOL")"
   mv "$tmp/tofu" "$TOOL"

@@ -19,14 +19,14 @@ locals {
 
   # Which function gets which policy of the folder, besides its own.
   options = {
-    configs         = length(local.configs) == 0 ? [] : ["planner"]
-    quarantine      = var.allow_quarantine ? ["planner"] : []
-    secrets         = length(local.secret_arns) == 0 ? [] : ["planner", "chunk"]
-    parameters      = length(local.parameter_arns) == 0 ? [] : ["planner", "chunk"]
-    webhook         = try(var.slack_webhook.arn, null) == null || local.webhook_is_parameter ? [] : ["planner", "finalizer", "validator"]
+    configs           = length(local.configs) == 0 ? [] : ["planner"]
+    quarantine        = var.allow_quarantine ? ["planner"] : []
+    secrets           = length(local.secret_arns) == 0 ? [] : ["planner", "chunk"]
+    parameters        = length(local.parameter_arns) == 0 ? [] : ["planner", "chunk"]
+    webhook           = try(var.slack_webhook.arn, null) == null || local.webhook_is_parameter ? [] : ["planner", "finalizer", "validator"]
     webhook-parameter = local.webhook_is_parameter ? ["planner", "finalizer", "validator"] : []
-    key             = var.kms_key_arn == null ? [] : tolist(local.functions)
-    network         = var.vpc == null ? [] : tolist(local.functions)
+    key               = var.kms_key_arn == null ? [] : tolist(local.functions)
+    network           = var.vpc == null ? [] : tolist(local.functions)
   }
   webhook_is_parameter = startswith(try(var.slack_webhook.reference, ""), "ssm://")
 

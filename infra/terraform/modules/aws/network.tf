@@ -1,7 +1,7 @@
 # Gateway endpoints cost nothing and keep what is extracted off a NAT gateway,
 # which would cost more than the functions do.
 resource "aws_vpc_endpoint" "gateway" {
-  for_each = var.vpc_endpoints == null ? [] : toset(["s3", "dynamodb"])
+  for_each = toset(var.vpc_endpoints == null ? [] : ["s3", "dynamodb"])
 
   vpc_id            = var.vpc_endpoints.vpc_id
   vpc_endpoint_type = "Gateway"
@@ -13,7 +13,7 @@ resource "aws_vpc_endpoint" "gateway" {
 
 # What the functions call besides: their log events go through Lambda itself.
 resource "aws_vpc_endpoint" "interface" {
-  for_each = var.vpc_endpoints == null ? [] : toset(var.vpc_endpoints.interfaces)
+  for_each = toset(try(var.vpc_endpoints.interfaces, []))
 
   vpc_id              = var.vpc_endpoints.vpc_id
   vpc_endpoint_type   = "Interface"
