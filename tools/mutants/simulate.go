@@ -43,10 +43,11 @@ func (b bench) notice(ctx context.Context, chosen []mutant, c catcher, how strin
 	return nil
 }
 
-// firstFinding is the line that names an invariant and its seed.
+// firstFinding is the line that names an invariant, and its seed or how many
+// schedules were tried.
 func firstFinding(output string) string {
 	for line := range strings.Lines(output) {
-		if invariant.MatchString(line) && !strings.Contains(line, "--- FAIL") || strings.Contains(line, "seed") {
+		if strings.Contains(line, "RED after") || strings.Contains(line, "seed") {
 			return cut(strings.TrimSpace(line), 160)
 		}
 	}
