@@ -13,7 +13,7 @@ type choice int
 const (
 	undecided     choice = iota // until the first page with values
 	viaDictionary               // until it no longer pays, or grows too large
-	direct
+	noDictionary
 )
 
 const (
@@ -39,11 +39,11 @@ func (c *column) encode(s *scratch, dst []byte, v *values, last bool) ([]byte, i
 	case c.choice == viaDictionary:
 		c.grow(s, v)
 	}
-	if c.choice == direct {
+	if c.choice == noDictionary {
 		return c.appendDirect(s, dst, v), c.direct, nil
 	}
 	if c.numbers.bytes() > dictionaryBytes {
-		c.choice = direct // from the next page on
+		c.choice = noDictionary // from the next page on
 	}
 	return c.appendNumbers(s, dst), dictionaryNumbers, nil
 }
@@ -54,7 +54,7 @@ func (c *column) encode(s *scratch, dst []byte, v *values, last bool) ([]byte, i
 // by what the second half of this one does.
 func (c *column) decide(s *scratch, v *values, last bool) error {
 	if c.form == formBytes && encoding.PlainBytes(v.offsets) > dictionaryValue*v.n {
-		c.choice = direct
+		c.choice = noDictionary
 		return nil
 	}
 	half := v.n / 2
@@ -96,7 +96,7 @@ func (c *column) decide(s *scratch, v *values, last bool) error {
 
 func (c *column) drop() {
 	c.numbers.truncate(0)
-	c.choice = direct
+	c.choice = noDictionary
 }
 
 // grow looks a page up, and takes back what it added to the dictionary if the
@@ -106,7 +106,7 @@ func (c *column) grow(s *scratch, v *values) {
 	s.numbers = c.numbers.lookup(s.numbers[:0], v, 0, v.n)
 	if added := c.numbers.bytes() - size; added > 0 && added+v.n*c.width()/8 > c.directBytes(v) {
 		c.numbers.truncate(n)
-		c.choice = direct
+		c.choice = noDictionary
 	}
 }
 

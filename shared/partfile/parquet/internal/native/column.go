@@ -61,7 +61,7 @@ func (c *column) reset() {
 	c.index.reset()
 	c.choice = undecided
 	if c.numbers == nil {
-		c.choice = direct
+		c.choice = noDictionary
 	} else {
 		c.numbers.reset()
 	}
