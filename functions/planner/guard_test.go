@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -130,6 +131,22 @@ func TestRunIDOfAnotherIsRefused(t *testing.T) {
 				t.Fatalf("the planner: %v", err)
 			}
 		})
+	}
+}
+
+// A run id that leads out of the folder of runs, or into another run's, starts
+// nothing: neither an item nor an object of it is there.
+func TestRunIDThatIsNoFolderIsRefused(t *testing.T) {
+	for _, id := range []contract.RunID{".", "..", "../other", "a/b", "a b"} {
+		s := stage.New(t, 10)
+		trigger := s.Trigger(1)
+		trigger.RunID = id
+		if _, err := s.Plan(trigger); fault.CodeOf(err) != "LAPSTRAKE_RUN_ID_INVALID" {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, err := s.Table.GetRun(t.Context(), id); !errors.Is(err, runstate.ErrNotFound) || len(s.Keys("")) > 0 {
+			t.Errorf("%q: the run is there (%v), or its objects: %v", id, err, s.Keys(""))
+		}
 	}
 }
 

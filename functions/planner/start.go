@@ -130,6 +130,9 @@ func (p *planner) createRun(ctx context.Context) (answer *wire.TriggerResult, er
 	if id == "" {
 		id = contract.NewRunID(p.name(), p.trigger.ScheduledTime.Time)
 	}
+	if !id.MayName(p.name()) {
+		return nil, fault.New(fault.Usage, "LAPSTRAKE_RUN_ID_INVALID", "export %q: run id %q cannot name a folder of its own: use letters, digits, \".\", \"_\" and \"-\", no \".\" at the start, at most %d bytes; nothing was started", p.name(), id, contract.MaxRunIDBytes)
+	}
 	triggerID := p.trigger.TriggerID
 	if triggerID == "" && p.trigger.ScheduledTime != nil {
 		triggerID = p.trigger.ScheduledTime.String()

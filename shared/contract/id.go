@@ -21,6 +21,18 @@ func NewRunID(export ExportName, t time.Time) RunID {
 	return RunID(string(export) + "_" + t.UTC().Format("20060102T150405.000"))
 }
 
+// MaxRunIDBytes bounds a run id, which becomes a part of object keys and file
+// names: the longest name of an export and the time.
+const MaxRunIDBytes = 220
+
+// MayName reports whether a trigger may give this id to a run of export. Folder
+// and sidecar of a run are named by its [Token]: two ids of one export must not
+// share them, and none may lead out of the folder of runs.
+func (id RunID) MayName(export ExportName) bool {
+	own := strings.TrimPrefix(string(id), string(export)+"_")
+	return own != "" && own == Token(own) && !strings.HasPrefix(string(id), ".") && len(id) <= MaxRunIDBytes
+}
+
 // Generation counts the acquisitions of an export's fence, from 1 (M10).
 type Generation int64
 

@@ -24,6 +24,30 @@ func TestNewRunID(t *testing.T) {
 	}
 }
 
+func TestRunIDsOfTriggers(t *testing.T) {
+	for _, tc := range []struct {
+		id   RunID
+		want bool
+	}{
+		{NewRunID("my orders", time.Unix(0, 0)), true},
+		{"orders-2026.11.29_a", true},
+		{"", false},
+		{"my orders_", false},
+		{".", false},
+		{"..", false},
+		{".hidden", false},
+		{"a/b", false},
+		{"a b", false},
+		{"my orders_a/b", false},
+		{RunID(strings.Repeat("a", MaxRunIDBytes)), true},
+		{RunID(strings.Repeat("a", MaxRunIDBytes+1)), false},
+	} {
+		if got := tc.id.MayName("my orders"); got != tc.want {
+			t.Errorf("%q: %v, want %v", tc.id, got, tc.want)
+		}
+	}
+}
+
 func TestTaskIDs(t *testing.T) {
 	id := BaseTaskID(3)
 	for _, tc := range []struct {
