@@ -60,7 +60,7 @@ func PutPart(ctx context.Context, prefix destination.Store, spec PartSpec, part 
 			return runstate.PartRecord{Path: name, Rows: part.Rows, SizeBytes: int64(len(part.Body)), Fingerprint: part.Fingerprint, MD5: part.MD5}, nil
 		}
 	}
-	return runstate.PartRecord{}, fault.New(fault.Bug, "LAPSTRAKE_DEST_PART_NAME_TAKEN",
+	return runstate.PartRecord{}, fault.New(fault.Integrity, "LAPSTRAKE_DEST_PART_NAME_TAKEN",
 		"run %s task %s: an object named by the fingerprint %s holds other bytes; nothing was overwritten, look at the object before the run is resumed",
 		spec.Run, spec.Task, part.Fingerprint)
 }
