@@ -173,6 +173,9 @@ func TestPositionMovesOverAWindowThatStartsAtIt(t *testing.T) {
 			if got := rowOf(doc.Position); got != tc.want || (doc.CommittedBy != nil) != (tc.want != tc.at) {
 				t.Fatalf("the position is %d, committed by %+v, want %d", got, doc.CommittedBy, tc.want)
 			}
+			if moved := tc.want != tc.at; moved && !doc.PreviousPosition.Equal(position(tc.at)) {
+				t.Fatalf("the position was at %+v before", doc.PreviousPosition)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,8 +72,13 @@ func TestTooManyKeysAtTheEndOfAWindow(t *testing.T) {
 	if err := windowed(nil, "7", many).CheckWindow(); err != nil {
 		t.Error(err)
 	}
-	if err := windowed(nil, "7", many, task("000001", "one more")).CheckWindow(); fault.CodeOf(err) != "LAPSTRAKE_RUN_CURSOR_TIES_GREW" || fault.Retry(err) {
-		t.Error(err)
+	for name, over := range map[string]Frozen{
+		"a key too many": windowed(nil, "7", many, task("000001", "one more")),
+		"too long keys":  windowed(nil, "7", task("000000", strings.Repeat("k", contract.MaxDeliveredKeyBytes)), task("000001", "k")),
+	} {
+		if err := over.CheckWindow(); fault.CodeOf(err) != "LAPSTRAKE_RUN_CURSOR_TIES_GREW" || fault.Retry(err) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
