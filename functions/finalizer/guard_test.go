@@ -161,3 +161,23 @@ func TestContentThatCannotBeVerifiedIsNotPublished(t *testing.T) {
 		t.Fatalf("the run is %s: %+v", got.Status, got.Error)
 	}
 }
+
+// A completed task that no plan has made is in the table: nothing is published,
+// since nobody knows whose rows it has (F2, V3).
+func TestTaskOfNoPlanIsNotPublished(t *testing.T) {
+	s := allExtracted(t)
+	lease := runstate.Lease{Run: s.RunID(1), Task: "000003", Token: "t"}
+	if err := s.Table.PutChunk(t.Context(), runstate.Chunk{RunID: lease.Run, ID: lease.Task, Status: runstate.ChunkPending, Gen: 1, MaxAttempts: 3, CreatedAt: s.Time, ChangedAt: s.Time}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Table.Claim(t.Context(), runstate.ClaimRequest{Run: lease.Run, Task: lease.Task, Gen: 1, Token: lease.Token, Now: s.Time, LeaseUntil: s.Time}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Table.Complete(t.Context(), lease, runstate.Result{}, s.Time); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Finalize(1)
+	if err != nil || s.Body(s.Sidecar(1)) != nil || !strings.Contains(out.Detail, "not of this plan") {
+		t.Fatalf("%+v, %v, the sidecar is %q", out, err, s.Body(s.Sidecar(1)))
+	}
+}

@@ -177,3 +177,18 @@ func TestSupersedeOfOneGeneration(t *testing.T) {
 		})
 	}
 }
+
+// A run that holds its fence itself, or whose fence is nobody's, has no
+// successor.
+func TestRunIsNotSupersededByItself(t *testing.T) {
+	for _, owner := range []string{"", "itself"} {
+		s, _ := atCommitPoint(t)
+		lost := &commit.FenceLostError{Export: "orders", RunID: s.RunID(1), OwnerGen: 2}
+		if owner != "" {
+			lost.OwnerRunID = s.RunID(1)
+		}
+		if _, err := ender(s).Supersede(t.Context(), s.Run(1), lost); err == nil || s.Run(1).Status == runstate.RunSuperseded {
+			t.Errorf("by %q: %v, the run is %s", owner, err, s.Run(1).Status)
+		}
+	}
+}

@@ -241,6 +241,26 @@ func TestAValueThatBecomesCrowdedFailsTheRun(t *testing.T) {
 	w.wantEachOnce(t, "in the end")
 }
 
+// So do too many rows for one position that no task has too many of.
+func TestTasksThatTogetherKeepTooManyKeysFailTheRun(t *testing.T) {
+	w := newCursorWorld(append(slices.Repeat([]int64{5}, 6000), 1)...)
+	w.db.changes.pieces = 2
+	if _, err := w.planner(t.Context(), w.trigger(1)); err != nil {
+		t.Fatal(err)
+	}
+	w.db.changes.add(slices.Repeat([]int64{5}, 6000)...)
+	w.settle(t, w.runID(1))
+	run, err := w.table.GetRun(t.Context(), w.runID(1))
+	if err != nil || run.Status != runstate.RunFailed || run.Error.Code != "LAPSTRAKE_RUN_CURSOR_TIES_GREW" {
+		t.Fatalf("%s: %+v (%v)", run.Status, run.Error, err)
+	}
+	for _, c := range w.chunks(t, 1) {
+		if c.Status != runstate.ChunkCompleted {
+			t.Fatalf("task %s is %s: the test no longer tests anything", c.ID, c.Status)
+		}
+	}
+}
+
 // The greatest value goes down: the position does not (CUR-11).
 func TestASourceBelowThePosition(t *testing.T) {
 	w := newCursorWorld(1, 80)

@@ -2,6 +2,7 @@ package validator
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,7 +181,7 @@ func TestAStaleMarkerIsPendingWhileSomebodyPublishes(t *testing.T) {
 				}
 				return
 			}
-			if out.AfterSeconds != PendingSeconds || len(w.verdicts()) != 0 || len(w.judged) != 0 || w.told[0] != "pending SUCCESS_STALE" {
+			if out.AfterSeconds != PendingSeconds || len(w.verdicts()) != 0 || len(w.judged) != 0 || !slices.Equal(w.told, []string{"pending SUCCESS_STALE"}) {
 				t.Errorf("outcome %+v, told %v, stored %v", out, w.told, w.verdicts())
 			}
 			w.put(prefix+"_SUCCESS", contract.SuccessBody(body))
