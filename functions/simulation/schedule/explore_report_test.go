@@ -154,6 +154,7 @@ func TestSchedulesArePrintedAndParsed(t *testing.T) {
 func TestEveryMemoryOfTheCheckerIsPartOfAState(t *testing.T) {
 	known := []string{
 		"s", "broken", // not a memory
+		"delivered", // follows from the sidecars
 		"objects", "plans", "runs", "chunks", "tokens", "recorded", "frozen", "cursor", "committed", "sidecars", "manifests", "stood", "pairs", "emptied", "repaired", "publications",
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[checker]()) {
