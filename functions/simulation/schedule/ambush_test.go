@@ -77,6 +77,9 @@ func (d *disorder) springs(s *simulation, c *call) bool {
 		d.hunt = &hunt{ambush: *a, who: c.p.id, left: 500, published: s.check.publications}
 		d.ambushes = append(d.ambushes[:i], d.ambushes[i+1:]...)
 		d.opening = d.overtake(s, c.p, d.hunt.rival)
+		if s.top.cursor != "" {
+			d.opening = append([]decision{d.freshRow(s)}, d.opening...)
+		}
 		return true
 	}
 	return false

@@ -43,6 +43,7 @@ type checker struct {
 	pairs        map[string]*pair // by prefix
 	emptied      map[contract.RunID]bool
 	repaired     map[contract.RunID]bool // by force
+	delivered    deliveries
 }
 
 // generation is one life of a run.
@@ -98,7 +99,8 @@ func newChecker(s *simulation) *checker {
 		s: s, objects: make(map[string]object), plans: make(map[contract.RunID]plan), tokens: make(map[string]bool),
 		frozen: make(map[generation]frozen), committed: make(map[contract.Generation]contract.RunID),
 		sidecars: make(map[contract.RunID]sidecar), manifests: make(map[generation]contract.Fingerprint), pairs: make(map[string]*pair), emptied: make(map[contract.RunID]bool), repaired: make(map[contract.RunID]bool),
-		stood: make(map[string]map[contract.Fingerprint]contract.Generation),
+		delivered: deliveries{make(map[int64]contract.RunID), make(map[int64]contract.RunID)},
+		stood:     make(map[string]map[contract.Fingerprint]contract.Generation),
 	}
 	c.tableLost()
 	return c

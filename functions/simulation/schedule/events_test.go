@@ -9,6 +9,9 @@ import (
 // event chooses what happens beside the calls.
 func (d *disorder) event(s *simulation) (decision, bool) {
 	crowded := len(s.processes) >= d.crowd+len(s.asleep)
+	if s.top.cursor != "" && d.fresh > 0 && d.rng.IntN(6) == 0 {
+		return d.freshRow(s), true
+	}
 	switch k := d.rng.IntN(106); {
 	case k < 45:
 		if crowded {
@@ -58,6 +61,15 @@ func (d *disorder) event(s *simulation) (decision, bool) {
 		return d.start(s, decision{act: reanchor, n: s.newest + 1}), !crowded
 	}
 	return decision{}, false
+}
+
+// freshRow adds or changes a row, for the next run to find.
+func (d *disorder) freshRow(s *simulation) decision {
+	d.fresh--
+	if d.rng.IntN(3) == 0 {
+		return decision{act: updateRow, n: 1 + d.rng.IntN(s.top.rows+2)}
+	}
+	return decision{act: insertRow, n: int(s.source.highest) + 1}
 }
 
 func (d *disorder) mutation(s *simulation) (decision, bool) {

@@ -108,6 +108,7 @@ func (c *checker) fence(p *process, body []byte) {
 		c.committedIsPublished(doc)
 	}
 	c.opensAfterSealing(was, doc)
+	c.position(was, doc)
 	c.sawFence(was, doc)
 	c.cursor = doc
 }

@@ -96,8 +96,9 @@ func (c *checker) notified(p *process, e notify.Event) {
 	}
 	switch e.Status {
 	case string(contract.StatusSuccess):
-		repairing := r.Intent == wire.ActionRepair && c.hasCommitted(e.RunID)
-		if r.Status != runstate.RunSucceeded && !repairing {
+		// Its item is of another life since, and its sidecar stands.
+		again := (r.Intent == wire.ActionRepair || c.s.tableLosses > 0) && c.hasCommitted(e.RunID)
+		if r.Status != runstate.RunSucceeded && !again {
 			c.fail("V15", "%s tells of the success of run %s, which is %s", p.what, short(e.RunID), r.Status)
 		}
 		if e.Verdict == "failed" && c.s.damages == 0 {

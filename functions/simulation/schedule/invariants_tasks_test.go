@@ -105,7 +105,7 @@ func (c *checker) recordedIsStored(now runstate.Chunk) {
 func (c *checker) holdsItsRange(p *process, now runstate.Chunk) {
 	var want []row
 	for _, x := range p.read {
-		if now.Range.All || now.Range.Null || x.key <= bound(now.Range.UpTo, 1<<62) {
+		if now.Range.All || now.Range.Null || c.s.source.between(x, p.readKey, keyspace.Range{UpTo: now.Range.UpTo}) {
 			want = append(want, x)
 		}
 	}

@@ -13,6 +13,9 @@ import (
 func (s *simulation) mutate(d decision) bool {
 	at := s.source.find(int64(d.n))
 	to := int64(0)
+	if s.top.cursor == "id" && d.act == moveRow {
+		return false // such an export is of rows that are only appended
+	}
 	if d.act == moveRow {
 		n, err := strconv.ParseInt(d.what, 10, 64)
 		if to = n; err != nil || s.source.find(to) >= 0 {
@@ -25,6 +28,8 @@ func (s *simulation) mutate(d decision) bool {
 	case d.act == moveRow:
 		s.source.remove(at)
 		s.source.insert(to, false)
+	case s.top.cursor == "id" && d.act == insertRow:
+		s.source.insert(s.source.highest+1, false)
 	case d.act == insertRow:
 		s.source.insert(int64(d.n), false)
 	case d.act == deleteRow:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/keyspace"
 )
 
 // errDead is what a process sees of the world after its end: nothing.
@@ -38,6 +39,7 @@ type process struct {
 	timers []chan time.Time
 	// read is what its last read of a chunk saw.
 	read     []row
+	readKey  []keyspace.Column
 	sessions int
 	// gen is the generation of the last fence document that it wrote.
 	gen int64

@@ -19,7 +19,7 @@ type disorder struct {
 
 	deaths, silences, failures, lates, refusals int // calls that go wrong
 	drops                                       int
-	mutations                                   int
+	mutations, fresh                            int
 	damages                                     int
 	sleeps                                      int
 	skewed                                      bool // clocks may be off
@@ -60,6 +60,7 @@ func newDisorder(seed int) *disorder {
 	}
 	d.deaths, d.silences, d.failures = some(2, 4), some(2, 5), some(3, 5)
 	d.lates, d.refusals = some(3, 3), some(8, 1)
+	d.fresh = some(2, 14)
 	d.drops, d.mutations, d.damages = some(3, 3), some(3, 10), some(8, 2)
 	d.sleeps = some(3, 3)
 	d.skewed = rng.IntN(4) == 0

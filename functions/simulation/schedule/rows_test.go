@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/lapstrake/lapstrake/shared/keyspace"
+	"github.com/lapstrake/lapstrake/shared/source"
 )
 
 // row is one version of a row. No two versions of any rows have the same
@@ -24,13 +25,23 @@ type relation struct {
 	rows     []row // as they are now, by key, NULL keys last
 	versions int64
 	history  map[row]lived
-	now      int // counts the changes
-	keyed    bool
-	open     int // sessions
+	// stamps are the values of the cursor column, at, by version. They repeat
+	// and only grow, as those of a clock that rows take when they change.
+	stamps  map[int64]stamp
+	clock   int64
+	known   map[int64]bool // keys that have been there
+	highest int64
+	cursor  string // what the export goes by: "", at, id or time
+	now     int    // counts the changes
+	keyed   bool
+	open    int // sessions
 }
 
 func newRelation(t topology) *relation {
-	r := &relation{history: make(map[row]lived), keyed: t.keyed}
+	r := &relation{
+		history: make(map[row]lived), keyed: t.keyed, cursor: t.cursor,
+		stamps: make(map[int64]stamp), known: make(map[int64]bool), clock: firstTime.Unix() - 5,
+	}
 	for i := range t.rows {
 		r.insert(int64(i+1), false)
 	}
@@ -49,6 +60,7 @@ func (r *relation) insert(key int64, null bool) {
 	r.versions++
 	x := row{key, null, r.versions}
 	r.history[x] = lived{from: r.now}
+	r.stamp(x)
 	r.rows = append(r.rows, x)
 	slices.SortStableFunc(r.rows, func(a, b row) int {
 		switch {
@@ -68,11 +80,17 @@ func (r *relation) remove(i int) {
 	r.rows = slices.Delete(r.rows, i, i+1)
 }
 
-// in returns the rows of a range as they are now.
-func (r *relation) in(g keyspace.Range) []row {
+// in returns the rows that a task reads, as they are now and in the order of its
+// key.
+func (r *relation) in(spec source.ReadSpec) []row {
 	var found []row
+	g := spec.Range
 	for _, x := range r.rows {
 		switch {
+		case spec.Window != nil:
+			if !r.within(x, spec.Window) || !r.between(x, spec.Key, g) {
+				continue
+			}
 		case g.All:
 		case x.null != g.Null:
 			continue
@@ -80,6 +98,9 @@ func (r *relation) in(g keyspace.Range) []row {
 			continue
 		}
 		found = append(found, x)
+	}
+	if spec.Window != nil {
+		slices.SortStableFunc(found, func(a, b row) int { return slices.Compare(r.keyOf(a, spec.Key), r.keyOf(b, spec.Key)) })
 	}
 	return found
 }

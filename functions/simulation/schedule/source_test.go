@@ -19,8 +19,6 @@ import (
 type session struct {
 	*relation
 	p *process
-
-	source.Source // windows, which this table has none of
 }
 
 var _ source.Source = (*session)(nil)
@@ -51,7 +49,7 @@ func (s *session) Identity(context.Context) (contract.SourceIdentity, error) {
 
 func (s *session) Describe(_ context.Context, rel source.Relation) (source.Table, error) {
 	n := int64(len(s.rows))
-	t := source.Table{Relation: rel, Columns: columns, Rows: n, Bytes: n * 8, Kind: "table", KeyColumns: map[string]keyspace.Column{"id": s.key()}}
+	t := source.Table{Relation: rel, Columns: columns, Rows: n, Bytes: n * 8, Kind: "table", KeyColumns: map[string]keyspace.Column{"id": s.key(), "at": {Name: "at", Native: "bigint", Nullable: true}}}
 	if s.keyed {
 		t.Keys = []source.UniqueKey{{Name: "orders_pkey", Primary: true, Columns: []keyspace.Column{s.key()}}}
 	}
@@ -73,25 +71,37 @@ func (s *session) IntegerBounds(context.Context, source.Relation, keyspace.Colum
 	return b, nil
 }
 
-func (s *session) SplitPoints(_ context.Context, _ source.Relation, _ []keyspace.Column, _ *keyspace.Window, n int) ([]keyspace.Key, error) {
+func (s *session) SplitPoints(_ context.Context, _ source.Relation, key []keyspace.Column, w *keyspace.Window, n int) ([]keyspace.Key, error) {
+	rows := s.rows
+	if w != nil {
+		rows = s.in(source.ReadSpec{Window: w, Key: key})
+	}
 	var points []keyspace.Key
 	for i := 1; i < n; i++ {
-		if at := len(s.rows) * i / n; at > 0 {
-			points = append(points, keyspace.Key{strconv.FormatInt(s.rows[at-1].key, 10)})
+		if at := len(rows) * i / n; at > 0 {
+			points = append(points, texts(s.keyOf(rows[at-1], key)))
 		}
 	}
-	return slices.CompactFunc(points, func(a, b keyspace.Key) bool { return a[0] == b[0] }), nil
+	return slices.CompactFunc(points, slices.Equal[keyspace.Key]), nil
+}
+
+func texts(key []int64) keyspace.Key {
+	k := make(keyspace.Key, len(key))
+	for i, n := range key {
+		k[i] = strconv.FormatInt(n, 10)
+	}
+	return k
 }
 
 func (s *session) Read(_ context.Context, spec source.ReadSpec) (source.Reader, error) {
 	err := s.p.call(call{op: "read " + spec.Range.String(), source: true, perform: func() error {
-		s.p.read = s.in(spec.Range)
+		s.p.read, s.p.readKey = s.in(spec), spec.Key
 		return nil
 	}})
 	if err != nil {
 		return nil, err
 	}
-	return &reader{session: s, batch: rowbatch.New(spec.Columns), left: s.p.read}, nil
+	return &reader{session: s, spec: spec, batch: rowbatch.New(spec.Columns), left: s.p.read}, nil
 }
 
 func (s *session) Close(context.Context) error {
@@ -102,9 +112,11 @@ func (s *session) Close(context.Context) error {
 
 type reader struct {
 	*session
-	batch *rowbatch.Batch
-	left  []row
-	last  row
+	spec    source.ReadSpec
+	batch   *rowbatch.Batch
+	batched []row // the rows of the batch
+	left    []row
+	last    row
 }
 
 func (r *reader) Next(ctx context.Context) (*rowbatch.Batch, error) {
@@ -115,6 +127,7 @@ func (r *reader) Next(ctx context.Context) (*rowbatch.Batch, error) {
 		r.p.slow += batchTime
 	}
 	r.batch.Reset()
+	r.batched = r.left[:min(r.p.s.top.batch, len(r.left))]
 	for r.batch.Rows < r.p.s.top.batch && len(r.left) > 0 {
 		r.last, r.left = r.left[0], r.left[1:]
 		if r.last.null {
@@ -131,10 +144,11 @@ func (r *reader) Next(ctx context.Context) (*rowbatch.Batch, error) {
 	return r.batch, nil
 }
 
-func (r *reader) Edge(int) source.Edge { return source.Edge{} }
-
 func (r *reader) Cut() (int, keyspace.Key) {
-	return r.batch.Rows, keyspace.Key{strconv.FormatInt(r.last.key, 10)}
+	if r.spec.Window != nil && !r.spec.Unique {
+		return 0, nil
+	}
+	return r.batch.Rows, texts(r.keyOf(r.last, r.spec.Key))
 }
 
 func (r *reader) Position() string { return fmt.Sprintf("change/%d", r.now) }

@@ -15,10 +15,11 @@ import (
 type topology struct {
 	name   string
 	export exportconfig.Export
-	rows   int  // with a key, at the start
-	nulls  int  // rows whose key is NULL
-	keyed  bool // the table has a primary key
-	fanin  int  // tasks in a shard
+	rows   int    // with a key, at the start
+	nulls  int    // rows whose key is NULL
+	keyed  bool   // the table has a primary key
+	cursor string // "" in modes without a window; see [relation]
+	fanin  int    // tasks in a shard
 	like   destination.Capabilities
 	budget time.Duration // of one chunk invocation; 0 is no limit
 	batch  int           // rows
@@ -60,6 +61,31 @@ var shapes = []shape{
 		chunked(t, rng)
 		t.export.PartBytes, t.batch = 1, 2
 	}},
+	{"incremental", incremental},
+	{"incremental that splits", func(t *topology, rng *rand.Rand) {
+		incremental(t, rng)
+		t.rows, t.batch, t.budget = 6+rng.IntN(8), 2, time.Minute
+	}},
+	{"incremental without a key", func(t *topology, rng *rand.Rand) {
+		incremental(t, rng)
+		t.keyed = false
+	}},
+	{"keyset_incremental", func(t *topology, rng *rand.Rand) {
+		t.export.Mode, t.export.ChunkByKey, t.export.ChunkCount, t.export.KeysetIncremental = "chunked", "id", 1+rng.IntN(4), true
+		t.keyed, t.cursor = true, "id"
+	}},
+	{"time_window", func(t *topology, rng *rand.Rand) {
+		incremental(t, rng)
+		t.export.Mode, t.export.CursorColumn = exportconfig.TimeWindow, ""
+		t.export.TimeColumn, t.export.TimeColumnType, t.export.DaysWindow = "at", "unix", rng.IntN(2)
+		t.cursor = "time"
+	}},
+}
+
+func incremental(t *topology, rng *rand.Rand) {
+	t.export.Mode, t.export.CursorColumn, t.export.ChunkCount = exportconfig.Incremental, "at", 1+rng.IntN(4)
+	t.export.SkipEmpty = rng.IntN(3) == 0
+	t.keyed, t.cursor = true, "at"
 }
 
 func chunked(t *topology, rng *rand.Rand) {
