@@ -12,6 +12,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/functions/chunk"
 	"github.com/lapstrake/lapstrake/functions/finalizer"
+	"github.com/lapstrake/lapstrake/functions/internal/stage"
 	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
@@ -70,14 +71,7 @@ func newWorld(rows int64, nulls int) *world {
 		pace:   time.Minute,
 	}
 	w.queues = inprocess.New(w, inprocess.Settings{Visibility: 6 * time.Minute}, chunkQueue, wire.FinalizeQueue, wire.ValidateQueue)
-	w.config = exportconfig.Config{
-		Source: exportconfig.Source{Name: "default", Type: "postgres"},
-		Exports: []exportconfig.Export{{
-			Name: "orders", Table: "orders", Mode: "chunked", ChunkColumn: "id", ChunkSize: 4, ChunkMaxAttempts: 3, Parallel: 1,
-			Format: "csv", Compression: "none", Verify: "size", PartBytes: 128 << 20, MaxValueBytes: 1 << 20, RetryBackoffMillis: 1000,
-			Destination: wire.Location{Kind: "memory", URI: "memory://bucket"}, PrefixTemplate: "out/", OnConflict: "reject", IfSuccess: "new_run",
-		}},
-	}
+	w.config = stage.Config()
 	return w
 }
 
@@ -108,7 +102,7 @@ func (w *world) Load(context.Context, string, map[string]string) (exportconfig.C
 
 var (
 	quiet   = slog.New(slog.DiscardHandler)
-	formats = map[string]partfile.Format{"csv": lines{}}
+	formats = map[string]partfile.Format{"csv": stage.Lines{}}
 )
 
 // planner is one invocation of the planner.

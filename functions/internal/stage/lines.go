@@ -9,14 +9,15 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 )
 
-// lines is a part format of one key a line, which a test can read at a glance.
-type lines struct{}
+// Lines is a part format of one key a line, "null" for NULL: a stand-in that a
+// test can read at a glance.
+type Lines struct{}
 
 // Check implements [partfile.Format].
-func (lines) Check(partfile.Options) error { return nil }
+func (Lines) Check(partfile.Options) error { return nil }
 
 // New implements [partfile.Format].
-func (lines) New(partfile.Options) (partfile.Writer, error) { return &lineWriter{}, nil }
+func (Lines) New(partfile.Options) (partfile.Writer, error) { return &lineWriter{}, nil }
 
 type lineWriter struct {
 	body bytes.Buffer
@@ -26,7 +27,11 @@ type lineWriter struct {
 // Append implements [partfile.Writer].
 func (w *lineWriter) Append(b *rowbatch.Batch) error {
 	for i := range b.Rows {
-		fmt.Fprintln(&w.body, b.Columns[0].I64[i])
+		if b.Columns[0].IsNull(i) {
+			w.body.WriteString("null\n")
+		} else {
+			fmt.Fprintln(&w.body, b.Columns[0].I64[i])
+		}
 		w.rows++
 	}
 	return nil

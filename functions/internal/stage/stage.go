@@ -66,6 +66,19 @@ type Stage struct {
 // ChunkQueue is the queue of the stage's source.
 var ChunkQueue = wire.ChunkQueue("default")
 
+// Config has one export, "orders": a table whose key is cut every four keys, into
+// the folder out/ of a bucket in memory.
+func Config() exportconfig.Config {
+	return exportconfig.Config{
+		Source: exportconfig.Source{Name: "default", Type: "postgres"},
+		Exports: []exportconfig.Export{{
+			Name: "orders", Table: "orders", Mode: "chunked", ChunkColumn: "id", ChunkSize: 4, ChunkMaxAttempts: 3, Parallel: 1,
+			Format: "csv", Compression: "none", Verify: "size", PartBytes: 128 << 20, MaxValueBytes: 1 << 20, RetryBackoffMillis: 1000,
+			Destination: wire.Location{Kind: "memory", URI: "memory://bucket"}, PrefixTemplate: "out/", OnConflict: "reject", IfSuccess: "new_run",
+		}},
+	}
+}
+
 // New returns a stage whose database has so many rows, with the keys from 1.
 func New(t *testing.T, rows int64) *Stage {
 	s := &Stage{
@@ -75,14 +88,7 @@ func New(t *testing.T, rows int64) *Stage {
 		Time:   time.Date(2126, 11, 29, 12, 0, 0, 0, time.UTC),
 	}
 	s.Queues = inprocess.New(s, inprocess.Settings{Visibility: 6 * time.Minute}, ChunkQueue, wire.FinalizeQueue, wire.ValidateQueue)
-	s.Config = exportconfig.Config{
-		Source: exportconfig.Source{Name: "default", Type: "postgres"},
-		Exports: []exportconfig.Export{{
-			Name: "orders", Table: "orders", Mode: "chunked", ChunkColumn: "id", ChunkSize: 4, ChunkMaxAttempts: 3, Parallel: 1,
-			Format: "csv", Compression: "none", Verify: "size", PartBytes: 128 << 20, MaxValueBytes: 1 << 20, RetryBackoffMillis: 1000,
-			Destination: wire.Location{Kind: "memory", URI: "memory://bucket"}, PrefixTemplate: "out/", OnConflict: "reject", IfSuccess: "new_run",
-		}},
-	}
+	s.Config = Config()
 	return s
 }
 
@@ -164,7 +170,7 @@ func (p *Process) Send(ctx context.Context, queue string, messages ...taskqueue.
 
 var (
 	silent  = slog.New(slog.DiscardHandler)
-	formats = map[string]partfile.Format{"csv": lines{}}
+	formats = map[string]partfile.Format{"csv": Lines{}}
 )
 
 // Planner is what a planner works with.
