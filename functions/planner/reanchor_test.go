@@ -180,9 +180,9 @@ func TestSleepingResumeOfALostDocumentMovesNothing(t *testing.T) {
 		}
 	}
 	s.Settle(2)
-	m := s.WantPublished("in the end", 2)
-	if !slept || m.Generation >= 4 {
-		t.Fatalf("slept %v, generation %d: the test no longer tests anything", slept, m.Generation)
+	s.WantPublished("in the end", 2)
+	if !slept {
+		t.Fatal("the resume does not come to its list: the test no longer tests anything")
 	}
 }
 

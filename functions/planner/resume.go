@@ -313,7 +313,11 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 	if plan.RunScoped {
 		plain = plan.FirstGeneration
 	}
-	found, err := commit.Inspect(ctx, p.prefix(), p.run.RunID, plain, p.gen, recorded)
+	promised, err := p.revokeGenerations(ctx, plan)
+	if err != nil {
+		return err
+	}
+	found, err := commit.Inspect(ctx, p.prefix(), p.run.RunID, plain, p.gen, recorded, promised)
 	if err != nil {
 		return err
 	}
@@ -347,6 +351,23 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 		p.log.Warn("object quarantined", "from", m.From, "to", m.To, "reason", m.Reason)
 	})
 	return nil
+}
+
+// revokeGenerations keeps the run's older generations from committing what is
+// about to be moved, and returns the parts of those that may commit. In a repair
+// the one that has committed is over, and so are those before it.
+func (p *planner) revokeGenerations(ctx context.Context, plan chunkplan.Plan) (promised map[string]bool, err error) {
+	first := plan.FirstGeneration
+	if p.trigger.Force {
+		sidecar, _, err := commit.ReadSidecar(ctx, p.prefix(), p.run.RunID)
+		if err != nil {
+			return nil, err
+		}
+		if sidecar != nil && sidecar.Status == contract.StatusSuccess {
+			first = sidecar.Generation + 1
+		}
+	}
+	return p.fence().Revoke(ctx, p.run.RunID, first, p.gen)
 }
 
 // mayMove looks at the fence and for this run's success once more, after the

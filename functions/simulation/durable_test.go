@@ -49,6 +49,7 @@ var durableSteps = []string{
 	"resume: ResumeChunk",
 	"resume: ResumeRun",
 	"resume: StartRun",
+	"resume: create record",
 	"resume: move to quarantine",
 	"resume: replace cursor.json",
 	"resume: send chunk-default",

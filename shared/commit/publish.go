@@ -192,7 +192,8 @@ func (p Publication) superseded(ctx context.Context, prefix destination.Store, b
 }
 
 // commitPoint creates the run record and then the sidecar: from that write on
-// the run has committed. It returns the manifest that stands as this run's.
+// the run has committed. It returns the manifest that stands as this run's. A
+// generation whose record was created by a later one, to revoke it, is stale.
 func (p Publication) commitPoint(ctx context.Context, prefix destination.Store) ([]byte, *Published, error) {
 	if p.Record != nil {
 		_, found, err := create(ctx, p.Fence.Root, p.RecordKey, p.Record, metaOf(p.Record))
@@ -200,6 +201,13 @@ func (p Publication) commitPoint(ctx context.Context, prefix destination.Store) 
 		case err != nil:
 			return nil, nil, fmt.Errorf("store the run record: %w", err)
 		case found != nil:
+			record, err := decodeStanding(p.RecordKey, found)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case record.RevokedBy != 0: // a resume has moved what the table of its life does not record
+				return nil, &Published{Ending: Stale}, nil
+			}
 			return nil, nil, p.notDeterministic(p.RecordKey, p.Record, found)
 		}
 	}

@@ -38,11 +38,13 @@ type Move struct {
 // plain is the generation that parts with plain names belong to.
 //
 // The caller has revoked every lease of a generation below g before it read
-// recorded, so nothing can be recorded any more that is not in it. Objects of
-// generation g or above are left alone: attempts that run now may be about to
-// record them. So is whatever any sidecar or the manifest lists, whoever wrote
-// it, and every control object.
-func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, plain, g contract.Generation, recorded []runstate.PartRecord) (Inspection, error) {
+// recorded, so nothing can be recorded any more that is not in it; and every
+// generation below g, so that none of them can commit but those whose parts are
+// promised ([Fence.Revoke]). Objects of generation g or above are left alone:
+// attempts that run now may be about to record them. So is whatever any sidecar
+// or the manifest lists, whoever wrote it, and every control object. What is
+// promised is never moved, not even when the table records something else.
+func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, plain, g contract.Generation, recorded []runstate.PartRecord, promised map[string]bool) (Inspection, error) {
 	byName := make(map[string]runstate.PartRecord, len(recorded))
 	for _, p := range recorded {
 		byName[p.Path] = p
@@ -66,7 +68,7 @@ func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, 
 	for _, o := range found {
 		rec, isRecorded := byName[o.Key]
 		seen[o.Key] = true
-		if !isRecorded && (claimed[o.Key] || isControl(o.Key) || generationOf(o, plain) >= g) {
+		if !isRecorded && (claimed[o.Key] || promised[o.Key] || isControl(o.Key) || generationOf(o, plain) >= g) {
 			continue
 		}
 		if isRecorded && o.Fingerprint == "" && o.MD5 == "" {
@@ -84,8 +86,10 @@ func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, 
 			_, _, ours := contract.PartGeneration(o.Key)
 			out.Legacy = out.Legacy || !ours && manifests == 0
 		case contract.QuarantineAndRewrite:
-			out.Moves = append(out.Moves, moveOf(run, o, "it is not the object that was recorded"))
 			out.Repair = append(out.Repair, rec)
+			if !promised[o.Key] {
+				out.Moves = append(out.Moves, moveOf(run, o, "it is not the object that was recorded"))
+			}
 		}
 	}
 	for _, p := range recorded {

@@ -44,7 +44,7 @@ func TestInspect(t *testing.T) {
 	}
 	put(contract.SidecarName("older"), string(body))
 
-	found, err := Inspect(ctx, store, "r1", 1, 3, []runstate.PartRecord{intact, damaged, missing})
+	found, err := Inspect(ctx, store, "r1", 1, 3, []runstate.PartRecord{intact, damaged, missing}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestInspect(t *testing.T) {
 	if got, want := strings.Join(moved, " "), "part-g000002-000002.csv part-g000002-000004.csv report.xlsx"; got != want {
 		t.Errorf("to be moved: %s, want %s", got, want)
 	}
-	again, err := Inspect(ctx, store, "r1", 1, 3, []runstate.PartRecord{intact, damaged, missing})
+	again, err := Inspect(ctx, store, "r1", 1, 3, []runstate.PartRecord{intact, damaged, missing}, nil)
 	if err != nil || len(again.Moves) != len(found.Moves) {
 		t.Fatalf("the second look decides otherwise (M8): %+v (%v)", again, err)
 	}

@@ -41,6 +41,20 @@ func (t *Table) DropAll() {
 	t.items.clear()
 }
 
+// Snapshot returns what puts the table back to what it is now: a restore from a
+// backup, after which whatever was written since is gone. It may be called more
+// than once.
+func (t *Table) Snapshot() (restore func()) {
+	t.items.mu.RLock()
+	defer t.items.mu.RUnlock()
+	kept := t.items.contents.copied()
+	return func() {
+		t.items.mu.Lock()
+		defer t.items.mu.Unlock()
+		t.items.contents = kept.copied()
+	}
+}
+
 type shardKey struct {
 	run   contract.RunID
 	shard int
@@ -49,8 +63,13 @@ type shardKey struct {
 // store keeps items by value. What it keeps and what it hands out share no
 // slice and no pointer.
 type store struct {
-	k       int
-	mu      sync.RWMutex
+	k  int
+	mu sync.RWMutex
+	contents
+}
+
+// contents are the items, by value.
+type contents struct {
 	runs    map[contract.RunID]runstate.Run
 	chunks  map[shardKey]map[contract.TaskID]runstate.Chunk
 	fanins  map[shardKey]runstate.Fanin
@@ -58,10 +77,21 @@ type store struct {
 }
 
 func (s *store) clear() {
-	s.runs = map[contract.RunID]runstate.Run{}
-	s.chunks = map[shardKey]map[contract.TaskID]runstate.Chunk{}
-	s.fanins = map[shardKey]runstate.Fanin{}
-	s.actives = map[contract.RunID]runstate.Active{}
+	s.contents = contents{
+		runs:    map[contract.RunID]runstate.Run{},
+		chunks:  map[shardKey]map[contract.TaskID]runstate.Chunk{},
+		fanins:  map[shardKey]runstate.Fanin{},
+		actives: map[contract.RunID]runstate.Active{},
+	}
+}
+
+// copied returns maps of their own; an item is replaced, never changed.
+func (c contents) copied() contents {
+	chunks := make(map[shardKey]map[contract.TaskID]runstate.Chunk, len(c.chunks))
+	for key, tasks := range c.chunks {
+		chunks[key] = maps.Clone(tasks)
+	}
+	return contents{runs: maps.Clone(c.runs), chunks: chunks, fanins: maps.Clone(c.fanins), actives: maps.Clone(c.actives)}
 }
 
 func (s *store) View(fn func(transacted.Items) error) error {
