@@ -164,13 +164,13 @@ var finalizerMutants = []mutant{
 	{
 		name: "committed-run-is-failed", rule: "T15, ADR-0003",
 		removes:  "who is about to fail a run looks at its sidecar",
-		edits:    []edit{ahead(runendFile, "Ender.settleInstead", "settled, err := e.Settle(", "return false, nil")},
+		edits:    []edit{ahead(runendFile, "Ender.settleInstead", "settled, err := e.SettleNewest(", "return Undecided, nil")},
 		caughtBy: ending("TestFailLooksAtTheSidecar"),
 	},
 	{
 		name: "late-commit-is-failed", rule: "T15, ADR-0003",
 		removes:  "who has failed a run looks at its sidecar again",
-		edits:    []edit{reads(runendFile, "Ender.Fail", "if committed, err := e.settleInstead(ctx, failed, f); committed", "if committed, err := e.settleInstead(ctx, failed, f); committed && !$on")},
+		edits:    []edit{reads(runendFile, "Ender.Fail", "if ending, err := e.settleInstead(ctx, failed, f); ending == Succeeded", "if ending, err := e.settleInstead(ctx, failed, f); !$on && ending == Succeeded")},
 		caughtBy: ending("TestFailLooksAtTheSidecar"),
 	},
 	{
