@@ -22,9 +22,7 @@ func planning(test string) catcher   { return catcher{pkg: planner, test: test} 
 func chunking(test string) catcher   { return catcher{pkg: chunk, test: test} }
 func finalizing(test string) catcher { return catcher{pkg: finalizer, test: test} }
 func ending(test string) catcher     { return catcher{pkg: runend, test: test} }
-func validating(test string) catcher { return catcher{pkg: validator, test: test} }
 func committing(test string) catcher { return catcher{pkg: commit, test: test} }
 func extracting(test string) catcher { return catcher{pkg: extract, test: test} }
-func verifying(test string) catcher  { return catcher{pkg: verify, test: test} }
 func deciding(test string) catcher   { return catcher{pkg: contract, test: test} }
 func recording(test string) catcher  { return catcher{pkg: memory, test: test} }

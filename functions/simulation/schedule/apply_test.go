@@ -146,25 +146,6 @@ func (s *simulation) deliver(d decision) bool {
 	return true
 }
 
-// options returns everything that may happen next without a fault: the turn of
-// every call that waits, and every message. It is for choosers.
-func (s *simulation) options() []decision {
-	var all []decision
-	for _, c := range s.waiting {
-		all = append(all, decision{act: grant, who: c.p.id, what: c.op})
-	}
-	seen := make(map[string]bool)
-	for _, q := range queueNames {
-		for _, m := range s.queues.Pending(q) {
-			if l := s.label(m); !seen[l] {
-				seen[l] = true
-				all = append(all, decision{act: deliver, who: s.born + 1, what: l})
-			}
-		}
-	}
-	return all
-}
-
 // runNumber returns the number of a run from its id.
 func runNumber(id contract.RunID) int {
 	for n := range 10 {

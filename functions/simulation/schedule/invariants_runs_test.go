@@ -104,7 +104,7 @@ func (c *checker) notified(p *process, e notify.Event) {
 		if e.Verdict == "failed" && c.s.damages == 0 {
 			c.fail("V15", "run %s is found to have published %v", short(e.RunID), e.Findings)
 		}
-		if e.Verdict != "" && r.Verdict == "" && c.s.faults == 0 {
+		if e.Verdict != "" && r.Verdict == "" && c.s.faults == 0 && c.s.tableLosses == 0 {
 			c.fail("V15", "%s tells of the verdict on run %s before it is recorded", p.what, short(e.RunID))
 		}
 	case string(runstate.RunFailed), string(runstate.RunSuperseded):
