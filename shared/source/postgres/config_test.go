@@ -9,6 +9,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
 
 const password = "S3cr3t"
@@ -123,7 +124,7 @@ func TestHostParameterDoesNotBypassTLS(t *testing.T) {
 
 // A name that leads elsewhere is refused when it is dialled.
 func TestLocalNameMustLeadHere(t *testing.T) {
-	dial := dialLocal(nil)
+	dial := transport.DialLocal(nil, nil)
 	if _, err := dial(t.Context(), "tcp", "192.0.2.1:5432"); fault.CodeOf(err) != "LAPSTRAKE_CONFIG_TLS_REQUIRED" {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
+	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
 
 // oldestMajor is the lowest version that is tested.
@@ -106,7 +107,7 @@ func connConfig(t target, tlsConfig *tls.Config, localOnly bool) (*pgconn.Config
 	}
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	if tlsConfig == nil && localOnly && !t.isSocket() {
-		config.DialFunc = dialLocal(config.DialFunc)
+		config.DialFunc = pgconn.DialFunc(transport.DialLocal(transport.Dial(config.DialFunc), nil))
 	}
 	return config, nil
 }

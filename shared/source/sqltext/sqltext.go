@@ -18,6 +18,10 @@ type Dialect struct {
 // of standard_conforming_strings.
 var Postgres = Dialect{open: '"', close: '"', literal: postgresLiteral}
 
+// MySQL quotes names with `…` and constants with '…', in which a backslash is an
+// escape: the session's sql_mode has to be without NO_BACKSLASH_ESCAPES.
+var MySQL = Dialect{open: '`', close: '`', literal: mysqlLiteral}
+
 // Name quotes one identifier, whatever it contains. No engine can have a NUL
 // byte in a name or in text: the session that sends a statement refuses it
 // there (see [Sendable]).
@@ -66,3 +70,9 @@ func postgresLiteral(text string) string {
 	}
 	return "E'" + strings.ReplaceAll(quoted, `\`, `\\`) + "'"
 }
+
+// mysqlEscapes are the characters that a constant cannot have as they are, and
+// NUL, which a statement cannot have.
+var mysqlEscapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`)
+
+func mysqlLiteral(text string) string { return "'" + mysqlEscapes.Replace(text) + "'" }

@@ -55,3 +55,23 @@ func TestSendable(t *testing.T) {
 		t.Fatal("a NUL byte cuts a statement short and must be refused")
 	}
 }
+
+func TestMySQLQuotes(t *testing.T) {
+	for _, tc := range []struct {
+		name, got, want string
+	}{
+		{"a plain name", MySQL.Name("orders"), "`orders`"},
+		{"a name with a quote", MySQL.Name("a`b\"'"), "`a``b\"'`"},
+		{"a table of a database", MySQL.Table("s", "a.b"), "`s`.`a.b`"},
+		{"a constant", MySQL.Literal("it's"), `'it\'s'`},
+		{"a backslash is an escape", MySQL.Literal(`a\'b`), `'a\\\'b'`},
+		{"a NUL byte is one too", MySQL.Literal("a\x00b"), `'a\0b'`},
+		{"an empty constant", MySQL.Literal(""), `''`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.got != tc.want {
+				t.Fatalf("%s, want %s", tc.got, tc.want)
+			}
+		})
+	}
+}
