@@ -91,6 +91,7 @@ func try(ctx context.Context, chosen []mutant, survey string, seeds int, scopes 
 	}
 	begin := clockNow()
 	if err := b.build(ctx, overlay, packages(chosen, survey, seeds > 0 || scopes != "")); err != nil {
+		fmt.Println(tally(0, chosen, nil))
 		return err
 	}
 	fmt.Printf("built with %d mutants in %.0fs\n", len(chosen), clockNow().Sub(begin).Seconds())
@@ -104,13 +105,14 @@ func try(ctx context.Context, chosen []mutant, survey string, seeds int, scopes 
 		return b.survey(ctx, chosen, packages(chosen, survey, false))
 	}
 	if err := b.control(ctx, chosen); err != nil {
+		fmt.Println(tally(0, chosen, nil))
 		return err
 	}
-	red, err := b.each(ctx, chosen)
+	red, tried, err := b.each(ctx, chosen)
+	fmt.Println(tally(red, chosen, tried))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d of %d red\n", red, len(chosen))
 	if red < len(chosen) {
 		return errors.New("a mutant that is not red is a missing test: see docs/mutants.md")
 	}

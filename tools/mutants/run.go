@@ -27,7 +27,7 @@ func (b bench) binary(pkg string) string {
 // build makes the binaries of the packages.
 func (b bench) build(ctx context.Context, overlay string, pkgs []string) error {
 	for _, pkg := range pkgs {
-		c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.binary(pkg), "./"+pkg)
+		c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", b.binary(pkg), "./"+pkg)
 		c.Dir = b.root
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("build the tests of %s: %w\n%s", pkg, err, out)
@@ -57,6 +57,9 @@ func (b bench) run(ctx context.Context, c catcher, mutant string) (outcome, erro
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
 	err := command.Run()
+	if ctx.Err() != nil {
+		return outcome{}, ctx.Err() // it was killed, which is no verdict
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return outcome{}, err

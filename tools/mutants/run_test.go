@@ -47,3 +47,20 @@ func TestPattern(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+func TestTallyNamesWhatWasNotTried(t *testing.T) {
+	chosen := []mutant{{name: "a"}, {name: "b"}, {name: "c"}}
+	for _, tc := range []struct {
+		red   int
+		tried map[string]bool
+		want  string
+	}{
+		{3, map[string]bool{"a": true, "b": true, "c": true}, "3 of 3 red"},
+		{1, map[string]bool{"b": true}, "1 of 3 red, 2 not tried: a c"},
+		{0, nil, "0 of 3 red, none was tried"},
+	} {
+		if got := tally(tc.red, chosen, tc.tried); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
+	}
+}

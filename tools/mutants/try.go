@@ -57,9 +57,11 @@ func (b bench) control(ctx context.Context, chosen []mutant) error {
 	return nil
 }
 
-// each runs every mutant and prints a line for it. It returns how many are red.
-func (b bench) each(ctx context.Context, chosen []mutant) (red int, err error) {
+// each runs every mutant and prints a line for it. It returns how many are red,
+// and which were tried: not all of them, if the time is over.
+func (b bench) each(ctx context.Context, chosen []mutant) (red int, tried map[string]bool, err error) {
 	var mu sync.Mutex
+	tried = make(map[string]bool)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.NumCPU())
 	for _, m := range chosen {
@@ -70,6 +72,7 @@ func (b bench) each(ctx context.Context, chosen []mutant) (red int, err error) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			tried[m.name] = true
 			if m.caughtBy.red(o) {
 				red++
 				fmt.Printf("red    %4.1fs  %-40s %-10s %s\n", o.took.Seconds(), m.name, m.rule, o.how(m.caughtBy.args))
@@ -84,7 +87,25 @@ func (b bench) each(ctx context.Context, chosen []mutant) (red int, err error) {
 		})
 	}
 	err = g.Wait()
-	return red, err
+	return red, tried, err
+}
+
+// tally is the last line of the results. It names what was not tried.
+func tally(red int, chosen []mutant, tried map[string]bool) string {
+	line := fmt.Sprintf("%d of %d red", red, len(chosen))
+	var left []string
+	for _, m := range chosen {
+		if !tried[m.name] {
+			left = append(left, m.name)
+		}
+	}
+	switch {
+	case len(left) == 0:
+		return line
+	case len(left) == len(chosen):
+		return line + ", none was tried"
+	}
+	return fmt.Sprintf("%s, %d not tried: %s", line, len(left), strings.Join(left, " "))
 }
 
 // survey runs whole packages with each mutant and prints what turns red.
