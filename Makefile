@@ -5,6 +5,7 @@ ARCH ?= arm64
 SUITES ?=
 SEEDS ?= 100000
 FIRST ?= 1
+BENCH ?=
 
 .PHONY: help
 help: ## list the targets
@@ -62,6 +63,14 @@ tf-validate: ## schema, tests and lint of infra/terraform, without any cloud
 .PHONY: demo
 demo: ## extract a real table, kill it half way, resume, verify
 	tools/demo.sh
+
+.PHONY: bench
+bench: ## what an export costs, stage by stage; BENCH="-scale 0.1 -n 1" for a quick look
+	@tools/bench.sh own $(BENCH)
+
+.PHONY: bench-peers
+bench-peers: ## the same exports by other tools, which are installed, turn by turn
+	@tools/bench.sh peers $(BENCH)
 
 .PHONY: package
 package: ## dist/lambda/$(ARCH)/<function>.zip, ARCH=arm64 or amd64
