@@ -52,7 +52,7 @@ func TestPlannerDoesNotExtendTheLeaseOfAResume(t *testing.T) {
 		deps.Settings.PlannerTimeout, deps.Settings.RunLease, deps.Settings.Heartbeat = 5*time.Minute, 5*time.Minute, 10*time.Minute // it sleeps through its lease
 		var claimed runstate.Run
 		s.Around = func(op string, perform func() error) error {
-			if claimed.RunID == "" && strings.HasPrefix(op, "create "+contract.RunsDir("orders")) {
+			if strings.HasPrefix(op, "create "+contract.RunsDir("orders")) && claimed.RunID == "" {
 				time.Sleep(6 * time.Minute)
 				var err error
 				if claimed, err = s.Table.ClaimResume(context.Background(), s.RunID(1), runstate.ResumeClaim{RequestID: "r", Now: clock.System{}.Now(), LeaseUntil: clock.System{}.Now().Add(time.Hour)}); err != nil {

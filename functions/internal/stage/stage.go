@@ -128,6 +128,9 @@ type Process struct {
 	// whether the call is made all the same.
 	Dies func(op string) (dies, landed bool)
 	dead bool
+	// turns is for what a process does side by side, calls to the bucket and the
+	// listing of shards: Around sees one at a time.
+	turns sync.Mutex
 }
 
 func (p *Process) call(op string, perform func() error) error {
@@ -153,12 +156,18 @@ func (p *Process) call(op string, perform func() error) error {
 // Open implements [destination.Opener].
 func (p *Process) Open(context.Context, wire.Location) (destination.Store, error) {
 	return destfaulty.Wrap(p.Bucket, destfaulty.FaultFunc(func(c destfaulty.Call, perform func() error) error {
+		p.turns.Lock()
+		defer p.turns.Unlock()
 		return p.call(c.String(), perform)
 	})), nil
 }
 
 func (p *Process) table() runstate.Table {
 	return tablefaulty.Wrap(p.Table, tablefaulty.HookFunc(func(_ context.Context, c tablefaulty.Call, do func() error) error {
+		if c.Op == "ListChunks" {
+			p.turns.Lock()
+			defer p.turns.Unlock()
+		}
 		return p.call(strings.TrimSpace(c.Op+" "+string(c.Task)), do)
 	}))
 }
