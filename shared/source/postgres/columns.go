@@ -11,6 +11,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
+	"github.com/lapstrake/lapstrake/shared/source/shape"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
@@ -142,41 +143,23 @@ func checkColumns(r relation, columns []column) error {
 
 // inOtherCase names the column that is spelled like name but for its case.
 func inOtherCase(name string, columns []column) string {
-	for _, c := range columns {
-		if strings.EqualFold(c.Name, name) {
-			return "; there is " + sqltext.Postgres.Name(c.Name)
-		}
-	}
-	return ""
+	return shape.InOtherCase(name, described(columns), sqltext.Postgres.Name)
 }
 
 // driftFrom compares the columns with those of a plan.
 func driftFrom(planned []rowtype.Column, r relation, now []column) error {
-	var changes []string
-	left := make(map[string]column, len(now))
-	for _, c := range now {
-		left[c.Name] = c
+	if changes := shape.Changes(planned, described(now), sqltext.Postgres.Name); changes != "" {
+		return drift(r, changes)
 	}
-	for _, p := range planned {
-		c, there := left[p.Name]
-		delete(left, p.Name)
-		switch {
-		case !there:
-			changes = append(changes, fmt.Sprintf("column %s is gone", sqltext.Postgres.Name(p.Name)))
-		case c.Native != p.Native || c.Type.String() != p.Type.String() || c.TextForm != p.TextForm:
-			changes = append(changes, fmt.Sprintf("column %s was %s (%s) and is %s (%s)", sqltext.Postgres.Name(p.Name), p.Native, p.Type, c.Native, c.Type))
-		}
+	return nil
+}
+
+func described(columns []column) []rowtype.Column {
+	list := make([]rowtype.Column, len(columns))
+	for i, c := range columns {
+		list[i] = c.Column
 	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		changes = append(changes, fmt.Sprintf("column %s is new", sqltext.Postgres.Name(name)))
-	}
-	if len(changes) == 0 && !slices.EqualFunc(planned, now, func(p rowtype.Column, c column) bool { return p.Name == c.Name }) {
-		changes = append(changes, "the columns have another order")
-	}
-	if len(changes) == 0 {
-		return nil
-	}
-	return drift(r, strings.Join(changes, "; "))
+	return list
 }
 
 func drift(r relation, changes string) error {
