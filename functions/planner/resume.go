@@ -321,6 +321,9 @@ func (p *planner) compare(ctx context.Context, plan chunkplan.Plan, chunks []run
 	if err != nil {
 		return err
 	}
+	if err := p.fence().SpareRepairs(ctx, &found, plan.FirstGeneration, p.gen); err != nil {
+		return err
+	}
 	if err := p.mayMove(ctx); err != nil {
 		return err
 	}

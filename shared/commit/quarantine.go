@@ -1,9 +1,11 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
@@ -22,6 +24,14 @@ type Inspection struct {
 	// Legacy is true when the prefix holds data of another writer and no
 	// manifest at all: what that data is worth nobody can tell (M6).
 	Legacy bool
+
+	committed []committedRun // in ascending order of generations
+}
+
+// committedRun is a run that has a success sidecar in the prefix.
+type committedRun struct {
+	run        contract.RunID
+	generation contract.Generation
 }
 
 // Move is one object to be quarantined and why.
@@ -29,6 +39,8 @@ type Move struct {
 	From, To string
 	Version  destination.Version
 	Reason   string
+
+	generation contract.Generation // that wrote it, 0 if no name tells
 }
 
 // Inspect compares the recorded parts of a run with the direct children of its
@@ -49,7 +61,7 @@ func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, 
 	for _, p := range recorded {
 		byName[p.Path] = p
 	}
-	claimed, manifests, err := claimedParts(ctx, prefix)
+	listed, err := claimedParts(ctx, prefix)
 	if err != nil {
 		return Inspection{}, err
 	}
@@ -63,12 +75,12 @@ func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, 
 	if err != nil {
 		return Inspection{}, fmt.Errorf("list the prefix: %w", err)
 	}
-	var out Inspection
+	out := Inspection{committed: listed.committed}
 	seen := make(map[string]bool, len(found))
 	for _, o := range found {
 		rec, isRecorded := byName[o.Key]
 		seen[o.Key] = true
-		if !isRecorded && (claimed[o.Key] || promised[o.Key] || isControl(o.Key) || generationOf(o, plain) >= g) {
+		if !isRecorded && (listed.parts[o.Key] || promised[o.Key] || isControl(o.Key) || generationOf(o, plain) >= g) {
 			continue
 		}
 		if isRecorded && o.Fingerprint == "" && o.MD5 == "" {
@@ -82,13 +94,13 @@ func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, 
 		}
 		switch contract.Decide(r, &contract.Found{SizeBytes: o.Size, Fingerprint: o.Fingerprint, MD5: o.MD5}) {
 		case contract.Quarantine:
-			out.Moves = append(out.Moves, moveOf(run, o, "no manifest and no completed task lists it"))
+			out.Moves = append(out.Moves, moveOf(run, o, generationOf(o, plain), "no manifest and no completed task lists it"))
 			_, _, ours := contract.PartGeneration(o.Key)
-			out.Legacy = out.Legacy || !ours && manifests == 0
+			out.Legacy = out.Legacy || !ours && listed.manifests == 0
 		case contract.QuarantineAndRewrite:
 			out.Repair = append(out.Repair, rec)
 			if !promised[o.Key] {
-				out.Moves = append(out.Moves, moveOf(run, o, "it is not the object that was recorded"))
+				out.Moves = append(out.Moves, moveOf(run, o, generationOf(o, plain), "it is not the object that was recorded"))
 			}
 		}
 	}
@@ -100,8 +112,8 @@ func Inspect(ctx context.Context, prefix destination.Store, run contract.RunID, 
 	return out, nil
 }
 
-func moveOf(run contract.RunID, o destination.Object, reason string) Move {
-	return Move{From: o.Key, To: contract.QuarantineName(run, o.Key), Version: o.Version, Reason: reason}
+func moveOf(run contract.RunID, o destination.Object, g contract.Generation, reason string) Move {
+	return Move{From: o.Key, To: contract.QuarantineName(run, o.Key), Version: o.Version, Reason: reason, generation: g}
 }
 
 // Quarantine moves the objects, as far as it can, and reports every move by
@@ -133,24 +145,30 @@ func generationOf(o destination.Object, plainGen contract.Generation) contract.G
 	return 0
 }
 
-// claimedParts returns the names that manifest.json or any sidecar in the prefix
-// lists, and how many manifests there are.
-func claimedParts(ctx context.Context, prefix destination.Store) (claimed map[string]bool, manifests int, err error) {
+// listed is what the manifests of a prefix tell.
+type listed struct {
+	parts     map[string]bool
+	manifests int
+	committed []committedRun
+}
+
+// claimedParts reads manifest.json and every sidecar in the prefix.
+func claimedParts(ctx context.Context, prefix destination.Store) (listed, error) {
 	names := []string{contract.ManifestName}
-	err = prefix.List(ctx, "manifest-", func(o destination.Object) error {
+	err := prefix.List(ctx, "manifest-", func(o destination.Object) error {
 		if contract.IsSidecarName(o.Key) {
 			names = append(names, o.Key)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, 0, fmt.Errorf("list manifests: %w", err)
+		return listed{}, fmt.Errorf("list manifests: %w", err)
 	}
-	claimed = make(map[string]bool)
+	found := listed{parts: make(map[string]bool)}
 	for _, name := range names {
 		body, _, err := read(ctx, prefix, name, contract.MaxManifestBytes)
 		if err != nil {
-			return nil, 0, fmt.Errorf("read %s: %w", name, err)
+			return listed{}, fmt.Errorf("read %s: %w", name, err)
 		}
 		if body == nil {
 			continue
@@ -159,10 +177,14 @@ func claimedParts(ctx context.Context, prefix destination.Store) (claimed map[st
 		if err != nil {
 			continue // an operator's manifest-notes.json claims nothing (MAN-12)
 		}
-		manifests++
+		found.manifests++
 		for _, p := range m.Parts {
-			claimed[p.Path] = true
+			found.parts[p.Path] = true
+		}
+		if name == contract.SidecarName(m.RunID) && m.Status == contract.StatusSuccess && m.Generation > 0 {
+			found.committed = append(found.committed, committedRun{m.RunID, m.Generation})
 		}
 	}
-	return claimed, manifests, nil
+	slices.SortFunc(found.committed, func(a, b committedRun) int { return cmp.Compare(a.generation, b.generation) })
+	return found, nil
 }

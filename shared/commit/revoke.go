@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/fault"
@@ -34,9 +35,42 @@ type standing struct {
 // own record stands, and then it may commit at any time, and every part that the
 // record lists is claimed.
 func (f Fence) Revoke(ctx context.Context, run contract.RunID, first, g contract.Generation) (claimed map[string]bool, err error) {
+	return f.revoke(ctx, run, first, g, g)
+}
+
+// SpareRepairs does the same for the repairs of other runs, and takes from the
+// moves what one of them may still publish. Before a run took the fence, at
+// generation first, the run that had committed last may have been under repair,
+// and a finalizer of that repair replaces its sidecar whenever it wakes up.
+// Which run that was for an object to be moved is told by the sidecars: the last
+// one below the object's generation.
+//
+// Generations without an object to be moved are not looked at: what their
+// repairs publish stays where it is.
+func (f Fence) SpareRepairs(ctx context.Context, found *Inspection, first, g contract.Generation) error {
+	for i, last := range found.committed {
+		end := first
+		if i+1 < len(found.committed) {
+			end = min(end, found.committed[i+1].generation)
+		}
+		repaired := func(m Move) bool { return last.generation < m.generation && m.generation < end }
+		if !slices.ContainsFunc(found.Moves, repaired) {
+			continue
+		}
+		claimed, err := f.revoke(ctx, last.run, last.generation+1, end, g)
+		if err != nil {
+			return err
+		}
+		found.Moves = slices.DeleteFunc(found.Moves, func(m Move) bool { return claimed[m.From] })
+	}
+	return nil
+}
+
+// revoke revokes the generations of a run from first to below end.
+func (f Fence) revoke(ctx context.Context, run contract.RunID, first, end, by contract.Generation) (claimed map[string]bool, err error) {
 	claimed = make(map[string]bool)
-	for h := max(first, 1); h < g; h++ {
-		body, err := json.Marshal(standing{RecordVersion: 1, RunID: run, Export: f.Export, Generation: h, RevokedBy: g})
+	for h := max(first, 1); h < end; h++ {
+		body, err := json.Marshal(standing{RecordVersion: 1, RunID: run, Export: f.Export, Generation: h, RevokedBy: by})
 		if err != nil {
 			return nil, err
 		}
