@@ -37,11 +37,12 @@ func findColumn(e exportconfig.Export, f Facts, key, name string) (keyspace.Colu
 	return keyspace.Column{}, fault.New(fault.Usage, "LAPSTRAKE_PLAN_COLUMN_UNKNOWN", "export %q: %s names %s, which is no column; nothing was read", e.Name, key, name)
 }
 
-// isInteger reports whether every value of a native type is an integer of at
-// most 64 bits with a sign, so that integer cuts leave none out (PLN-02).
+// isInteger reports whether every value of a native type is an integer, so that
+// integer cuts leave none out (PLN-02). Those that 63 bits do not hold are in
+// the last range, which is open above.
 func isInteger(native string) bool {
-	switch strings.ToLower(native) {
-	case "smallint", "integer", "bigint", "int2", "int4", "int8", "int":
+	switch strings.TrimSuffix(strings.ToLower(native), " unsigned") {
+	case "tinyint", "smallint", "mediumint", "integer", "bigint", "int2", "int4", "int8", "int":
 		return true
 	}
 	return false

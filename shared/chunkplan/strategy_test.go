@@ -70,6 +70,11 @@ func TestChoose(t *testing.T) {
 			strategy: Full, key: "tenant,id", unique: true, splittable: true, cuts: NoCuts, pieces: 1,
 		},
 		{
+			name:   "an unsigned primary key is an integer too",
+			export: exportconfig.Export{Mode: Chunked}, facts: facts([]UniqueKey{primary(keyspace.Column{Name: "u", Native: "bigint unsigned"})}),
+			strategy: Chunked, key: "u", unique: true, cuts: IntegerBounds, pieces: 1,
+		},
+		{
 			name:   "chunked by itself takes a single integer primary key",
 			export: exportconfig.Export{Mode: Chunked}, facts: facts([]UniqueKey{primary(id), unique(code)}),
 			strategy: Chunked, key: "id", unique: true, cuts: IntegerBounds, pieces: 1,

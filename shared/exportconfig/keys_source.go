@@ -7,7 +7,7 @@ const (
 
 // Reasons that several keys share.
 const (
-	onlyPostgres   = "`postgres` is the only source so far"
+	notYetRead     = "`postgres` and `mysql` are the sources so far"
 	onlyMongo      = "it is read with `type: mongo` only"
 	noLoading      = "load what `manifest.json` lists with a tool of the warehouse"
 	oneSnapshot    = "every task has a snapshot of its own"
@@ -39,13 +39,13 @@ var blocks = []keyBlock{
 		{name: "encoding", kind: enum, values: []string{"compatible", "compact"}, def: "compatible", doc: "what every reader knows, or also delta encodings, which old readers refuse; of the native writer"},
 	}},
 	{path: "source", keys: []key{
-		{name: "type", kind: enum, values: []string{"postgres", "mysql", "mssql", "mongo", "oracle"}, required: true, doc: "the engine", not: map[string]string{
-			"mysql": onlyPostgres, "mssql": onlyPostgres, "mongo": onlyPostgres, "oracle": onlyPostgres}},
+		{name: "type", kind: enum, values: []string{"postgres", "mysql", "mssql", "mongo", "oracle"}, required: true, doc: "the engine; `mysql` is MariaDB too", not: map[string]string{
+			"mssql": notYetRead, "mongo": notYetRead, "oracle": notYetRead}},
 		{name: "url", doc: "connection URL, or a reference to one"},
 		{name: "url_env", doc: "environment variable that holds the URL or a reference to it"},
 		{name: "url_file", doc: "file whose only line is the URL"},
 		{name: "host", doc: "host, instead of a URL"},
-		{name: "port", kind: integer, min: 1, max: 65535, def: "5432", doc: "port"},
+		{name: "port", kind: integer, min: 1, max: 65535, def: "5432; 3306 for `mysql`", doc: "port"},
 		{name: "user", doc: "user"},
 		{name: "password", doc: "password, or a reference to one"},
 		{name: "password_env", doc: "environment variable that holds the password or a reference to it"},

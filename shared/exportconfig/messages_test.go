@@ -74,7 +74,7 @@ func TestMessages(t *testing.T) {
 			`rivet.yaml:4: export "orders": query: the value of ${quote} may not be inserted into a query: quotes, backslashes, dollar signs, semicolons, comments and control characters could change the statement`},
 
 		// The source.
-		{"another engine", "source: {type: mysql, url_env: U}\n" + export, "rivet.yaml:1: source.type: mysql is not supported by this version: postgres is the only source so far"},
+		{"another engine", "source: {type: mongo, url_env: U}\n" + export, "rivet.yaml:1: source.type: mongo is not supported by this version: postgres and mysql are the sources so far"},
 		{"no address", "source: {type: postgres}\n" + export, "rivet.yaml:1: source needs one of url, url_env and url_file, or host, user and database"},
 		{"two addresses", "source:\n  type: postgres\n  url_env: U\n  url_file: f\n" + export, "rivet.yaml:4: source has url_env and url_file: give exactly one"},
 		{"a URL and its parts", "source:\n  type: postgres\n  url_env: U\n  host: h\n" + export, "rivet.yaml:4: source has url_env and host: a URL holds them all"},
@@ -83,6 +83,8 @@ func TestMessages(t *testing.T) {
 		{"a remote host without tls", "source: {type: postgres, host: db.example.com, user: u, database: d}\n" + export, "rivet.yaml:1: source.tls is missing: without it only a loopback host is spoken to"},
 		{"several hosts", "source: {type: postgres, host: 'localhost,db.example.com', user: u, database: d}\n" + export, "rivet.yaml:1: source.host must be one host name or address"},
 		{"a URL of another engine", "source: {type: postgres, url: 'mysql://u:S3cr3t@h/d'}\n" + export, "rivet.yaml:1: source.url has the scheme mysql://, which is not that of source.type"},
+		{"a URL of PostgreSQL", "source: {type: mysql, url: 'postgres://u:S3cr3t@h/d'}\n" + export, "rivet.yaml:1: source.url has the scheme postgres://, which is not that of source.type"},
+		{"no URL of MySQL", "source: {type: mysql, url: 'u:S3cr3t@h/d'}\n" + export, "rivet.yaml:1: source.url must start with mysql:// or mariadb://, or be a reference (env://, file://, secretsmanager://, ssm://)"},
 		{"no URL", "source: {type: postgres, url: 'u:S3cr3t@h/d'}\n" + export, "rivet.yaml:1: source.url must start with postgres:// or postgresql://, or be a reference (env://, file://, secretsmanager://, ssm://)"},
 		{"a URL where its variable is wanted", "source: {type: postgres, url_env: 'postgres://u:S3cr3t@h/d'}\n" + export,
 			"rivet.yaml:1: source.url_env must be the name of an environment variable; an address or a reference stands under url"},

@@ -10,9 +10,10 @@ import (
 // second statement, or that would leave the parentheses, is an error: nothing
 // is guessed about it, and what it reads is for the server to judge (PLN-29).
 //
-// The result ends with a line break if it ends inside a line comment.
-func statement(query string) (string, error) {
-	s := scanner{text: query}
+// The result ends with a line break if it ends inside a line comment. mysql is
+// true for the rules of MySQL's text, else they are PostgreSQL's.
+func statement(query string, mysql bool) (string, error) {
+	s := scanner{text: query, mysql: mysql}
 	depth, end := 0, -1 // end is the offset of the first semicolon at the top
 	content := false
 	for !s.done() {
@@ -54,14 +55,14 @@ func statement(query string) (string, error) {
 		query = query[:end]
 	}
 	query = strings.TrimSpace(query)
-	if endsInLineComment(query) {
+	if endsInLineComment(query, mysql) {
 		query += "\n"
 	}
 	return query, nil
 }
 
-func endsInLineComment(query string) bool {
-	s := scanner{text: query}
+func endsInLineComment(query string, mysql bool) bool {
+	s := scanner{text: query, mysql: mysql}
 	last := other
 	for !s.done() {
 		kind, err := s.next()
@@ -84,11 +85,14 @@ const (
 	closing
 )
 
-// scanner finds the tokens of PostgreSQL text that may hold a semicolon or a
-// parenthesis which is none: comments and the four kinds of quotation.
+// scanner finds the tokens of a text that may hold a semicolon or a parenthesis
+// which is none: comments and quotations. PostgreSQL has four kinds of the
+// latter, and comments that nest; MySQL has names between backticks, escapes in
+// every text, and comments from a #.
 type scanner struct {
-	text string
-	at   int
+	text  string
+	at    int
+	mysql bool
 }
 
 func (s *scanner) done() bool { return s.at >= len(s.text) }
@@ -101,7 +105,7 @@ func (s *scanner) next() (token, error) {
 	case strings.IndexByte(" \t\r\n\f\v", c) >= 0:
 		s.at++
 		return blank, nil
-	case strings.HasPrefix(rest, "--"):
+	case s.lineComment(rest):
 		n := strings.IndexAny(rest, "\r\n")
 		if n < 0 {
 			n = len(rest)
@@ -111,10 +115,12 @@ func (s *scanner) next() (token, error) {
 	case strings.HasPrefix(rest, "/*"):
 		return blank, s.blockComment()
 	case c == '\'':
-		return other, s.quoted('\'', false, "text")
-	case c == '"':
-		return other, s.quoted('"', false, "name")
-	case c == '$':
+		return other, s.quoted('\'', s.mysql, "text")
+	case c == '"' && s.mysql:
+		return other, s.quoted('"', true, "text")
+	case c == '"', c == '`' && s.mysql:
+		return other, s.quoted(c, false, "name")
+	case c == '$' && !s.mysql:
 		return other, s.dollar()
 	case wordByte(c):
 		return other, s.word()
@@ -131,6 +137,15 @@ func (s *scanner) next() (token, error) {
 	return other, nil
 }
 
+// lineComment reports whether one starts here. In MySQL, two hyphens start one
+// only before white space.
+func (s *scanner) lineComment(rest string) bool {
+	if !s.mysql {
+		return strings.HasPrefix(rest, "--")
+	}
+	return rest[0] == '#' || strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' ')
+}
+
 // word passes a name, a keyword or a number. An E right before a quotation
 // makes its backslashes escapes.
 func (s *scanner) word() error {
@@ -138,7 +153,7 @@ func (s *scanner) word() error {
 	for !s.done() && (wordByte(s.text[s.at]) || s.text[s.at] == '$') {
 		s.at++
 	}
-	if word := s.text[start:s.at]; (word == "E" || word == "e") && strings.HasPrefix(s.rest(), "'") {
+	if word := s.text[start:s.at]; !s.mysql && (word == "E" || word == "e") && strings.HasPrefix(s.rest(), "'") {
 		return s.quoted('\'', true, "text")
 	}
 	return nil
@@ -189,8 +204,21 @@ func (s *scanner) dollar() error {
 	return nil
 }
 
-// blockComment passes a comment, in which others may nest.
+// blockComment passes a comment, in which others may nest. A comment that MySQL
+// runs as a part of the statement, by its version, is an error.
 func (s *scanner) blockComment() error {
+	if s.mysql {
+		if strings.HasPrefix(s.rest(), "/*!") || strings.HasPrefix(s.rest(), "/*M!") {
+			return errors.New("has a comment that some servers run: write it out")
+		}
+		n := strings.Index(s.rest()[2:], "*/")
+		if n < 0 {
+			s.at = len(s.text)
+			return errors.New("has a comment that does not end")
+		}
+		s.at += n + 4
+		return nil
+	}
 	depth := 0
 	for !s.done() {
 		switch {

@@ -42,7 +42,39 @@ func TestStatement(t *testing.T) {
 		{"a comment without an end", "select 1 /* /* */", "has a comment that does not end"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := statement(tc.query)
+			got, err := statement(tc.query, false)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestStatementOfMySQL(t *testing.T) {
+	for _, tc := range []struct {
+		name, query string
+		want        string // the statement, or what is wrong
+	}{
+		{"escapes in every text", `select '\';', ";\";", 'a'';';`, `select '\';', ";\";", 'a'';'`},
+		{"names between backticks", "select `;``)\\` from t;", "select `;``)\\` from t"},
+		{"a comment from a number sign", "select 1 # ; ( end", "select 1 # ; ( end\n"},
+		{"two hyphens before white space", "select 1 --\t;", "select 1 --\t;\n"},
+		{"two hyphens that are none", "select 1--1;", "select 1--1"},
+		{"dollar signs quote nothing", "select $$ from t; select $$", "has more than one statement: only one SELECT is read"},
+		{"comments do not nest", "select /* a /* b; */ 1", "select /* a /* b; */ 1"},
+		{"a hint", "select /*+ max_execution_time(5) */ 1", "select /*+ max_execution_time(5) */ 1"},
+		{"a comment that is run", "select 1 /*!50000 ) */", "has a comment that some servers run: write it out"},
+		{"one of MariaDB", "select 1 /*M!100100 ) */", "has a comment that some servers run: write it out"},
+		{"text without an end", `select 'a\'`, "has a quoted text that does not end"},
+		{"a name without an end", "select `a", "has a quoted name that does not end"},
+		{"a comment without an end", "select 1 /*", "has a comment that does not end"},
+		{"a second statement", "select 1 # x\n; drop table t", "has more than one statement: only one SELECT is read"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := statement(tc.query, true)
 			if err != nil {
 				got = err.Error()
 			}
@@ -56,19 +88,20 @@ func TestStatement(t *testing.T) {
 // TestStatementsStayInTheirParentheses puts what statement returns between
 // parentheses, as a reader does, and has it looked at as a whole.
 func TestStatementsStayInTheirParentheses(t *testing.T) {
-	pieces := []string{"select", " ", "\n", "'", `"`, "$$", "$a$", "$1", "--", "/*", "*/", ";", "(", ")", `\`, "E'", "é", "x", "1"}
+	pieces := []string{"select", " ", "\n", "'", `"`, "`", "#", "/*!", "-- ", "$$", "$a$", "$1", "--", "/*", "*/", ";", "(", ")", `\`, "E'", "é", "x", "1"}
 	rapid.Check(t, func(t *rapid.T) {
 		query := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "pieces"), "")
-		one, err := statement(query)
+		mysql := rapid.Bool().Draw(t, "mysql")
+		one, err := statement(query, mysql)
 		if err != nil {
 			return
 		}
-		again, err := statement(one)
+		again, err := statement(one, mysql)
 		if err != nil || again != one {
 			t.Fatalf("%q became %q, which became %q: %v", query, one, again, err)
 		}
 		whole := "select * from (" + one + ") as q"
-		if got, err := statement(whole); err != nil || got != whole {
+		if got, err := statement(whole, mysql); err != nil || got != whole {
 			t.Fatalf("%q: %q became %q: %v", query, whole, got, err)
 		}
 	})

@@ -22,6 +22,8 @@ type reader struct {
 	problems
 	vars   variables
 	visits int
+
+	sourceType string // by which queries are read; "" before the source is
 }
 
 func (r *reader) fail(s scope, line int, format string, args ...any) {

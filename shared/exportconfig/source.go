@@ -17,6 +17,25 @@ var (
 // referenceSchemes are where a secret may be kept.
 var referenceSchemes = []string{"env", "file", "secretsmanager", "ssm"}
 
+// engine is what a connection to a kind of source looks like.
+type engine struct {
+	schemes []string // of its URLs
+	port    int
+}
+
+var engines = map[string]engine{
+	"mysql": {schemes: []string{"mysql", "mariadb"}, port: 3306},
+}
+
+// engineOf returns that of source.type; one that is not known is refused where
+// the type is read.
+func engineOf(sourceType string) engine {
+	if e, ok := engines[sourceType]; ok {
+		return e
+	}
+	return engine{schemes: []string{"postgres", "postgresql"}, port: 5432}
+}
+
 // source reads the source block, all but the timeouts, which are an export's.
 func (r *reader) source(root *mapping) Source {
 	m := root.block("source")
@@ -24,6 +43,7 @@ func (r *reader) source(root *mapping) Source {
 		return Source{}
 	}
 	s := Source{Type: m.text("type"), TLS: r.tls(m.block("tls"))}
+	r.sourceType = s.Type
 	urls := m.given("url", "url_env", "url_file")
 	structured := m.given("host", "port", "user", "database", "password", "password_env")
 	switch {
@@ -50,7 +70,7 @@ func (r *reader) url(m *mapping, name string, s *Source) {
 			}
 		}
 	default:
-		s.URLRef, s.Inline.URL = r.secret(m, name, "postgres", "postgresql")
+		s.URLRef, s.Inline.URL = r.secret(m, name, engineOf(s.Type).schemes...)
 	}
 }
 
@@ -67,7 +87,7 @@ func (r *reader) structured(m *mapping, s *Source) {
 	}
 	s.Host, s.User, s.Database = m.text("host"), m.text("user"), m.text("database")
 	if s.Port = int(m.number("port")); s.Port == 0 {
-		s.Port = 5432
+		s.Port = engineOf(s.Type).port
 	}
 	if strings.ContainsAny(s.Host, ",@?= ") {
 		r.fail(m.scope, m.lineOf("host"), "source.host must be one host name or address")
@@ -135,7 +155,7 @@ func (r *reader) secret(m *mapping, name string, schemes ...string) (ref, inline
 	switch {
 	case len(schemes) == 0 || slices.Contains(schemes, scheme):
 		return "", v.text
-	case slices.Contains([]string{"mysql", "sqlserver", "mongodb", "mongodb+srv", "oracle"}, scheme):
+	case slices.Contains([]string{"postgres", "postgresql", "mysql", "mariadb", "sqlserver", "mongodb", "mongodb+srv", "oracle"}, scheme):
 		r.fail(m.scope, v.line, "%s has the scheme %s://, which is not that of source.type", m.shown+name, scheme)
 	default:
 		r.fail(m.scope, v.line, "%s must start with %s, or be a reference (env://, file://, secretsmanager://, ssm://)", m.shown+name, strings.Join(schemes, ":// or ")+"://")

@@ -98,7 +98,7 @@ func (v *variables) lookup(name string) (string, error) {
 // inQuery refuses values that could end the literal that they are inserted in,
 // or the statement.
 func inQuery(value string) error {
-	if strings.ContainsAny(value, "'\"\\;$`") || strings.Contains(value, "--") || strings.Contains(value, "/*") || strings.Contains(value, "*/") ||
+	if strings.ContainsAny(value, "'\"\\;$`#") || strings.Contains(value, "--") || strings.Contains(value, "/*") || strings.Contains(value, "*/") ||
 		strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return errors.New("may not be inserted into a query: quotes, backslashes, dollar signs, semicolons, comments and control characters could change the statement")
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/partfile/parquet"
 	"github.com/lapstrake/lapstrake/shared/secrets"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/mysql"
 	"github.com/lapstrake/lapstrake/shared/source/postgres"
 	"github.com/lapstrake/lapstrake/shared/telemetry"
 	"github.com/lapstrake/lapstrake/shared/wire"
@@ -53,16 +54,19 @@ func Formats() map[string]partfile.Format {
 // rotated since it was kept (SEC-08).
 func Sources(r *secrets.Resolver) source.Opener {
 	return source.OpenerFunc(func(ctx context.Context, cfg exportconfig.Source) (source.Source, error) {
-		if cfg.Type != postgres.Engine {
-			return nil, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SOURCE_UNSUPPORTED", "source type %q is not supported by this version", cfg.Type)
+		switch cfg.Type {
+		case postgres.Engine:
+			return postgres.Open(ctx, cfg, rereading(r))
+		case mysql.Engine:
+			return mysql.Open(ctx, cfg, rereading(r))
 		}
-		return postgres.Open(ctx, cfg, rereading(r))
+		return nil, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SOURCE_UNSUPPORTED", "source type %q is not supported by this version", cfg.Type)
 	})
 }
 
 // rereading resolves references and forgets what was kept when one is asked for
 // again.
-func rereading(r *secrets.Resolver) postgres.Resolve {
+func rereading(r *secrets.Resolver) func(ctx context.Context, ref string) (string, error) {
 	asked := map[string]bool{}
 	return func(ctx context.Context, ref string) (string, error) {
 		if asked[ref] {
