@@ -62,7 +62,7 @@ var troubles = []trouble{
 	{name: "two exports with one folder", config: "source: { type: postgres, url_env: DATABASE_URL }\nexports:\n  - { name: one, " + byRanges + toFolder + " }\n  - { name: two, " + byRanges + toFolder + " }\n", code: fault.ExitGeneric, says: []string{"rivet.yaml:4", "one", "two"}},
 	{name: "a key that is misspelt", config: "source:\n  type: postgres\n  url_env: DATABASE_URL\nexports:\n  - name: lines\n    tabel: lines\n", code: fault.ExitGeneric, says: []string{"rivet.yaml:6", "tabel", "did you mean table?"}},
 	{name: "a file that is not YAML", config: "source: [", code: fault.ExitGeneric, says: []string{"LAPSTRAKE_CONFIG_YAML", "rivet.yaml"}},
-	{name: "a mode that is not supported", config: "table: lines, mode: incremental, cursor_column: id, format: parquet, " + toFolder, code: fault.ExitGeneric, says: []string{"rivet.yaml:3", "incremental"}},
+	{name: "a mode that is not supported", config: "table: lines, mode: cdc, format: parquet, " + toFolder, code: fault.ExitGeneric, says: []string{"rivet.yaml:3", "cdc"}},
 	{name: "a config that is not there", args: []string{"run", "-c", "elsewhere.yaml"}, code: fault.ExitGeneric, says: []string{"LAPSTRAKE_CONFIG_UNREADABLE", "elsewhere.yaml"}},
 	{name: "an export that is not there", args: []string{"run", "-e", "other"}, code: fault.ExitGeneric, says: []string{"LAPSTRAKE_CONFIG_EXPORT_UNKNOWN", "other"}},
 	{name: "a flag that is not there", args: []string{"run", "--wrkers", "2"}, code: fault.ExitGeneric, says: []string{"LAPSTRAKE_CLI_USAGE", "--wrkers"}},

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/destination/faulty"
@@ -26,6 +27,7 @@ type life struct {
 	w    *world
 	as   string // "run", "resume", "sweep", "validate", "chunk" or "finalize"
 	dead bool
+	turn sync.Mutex
 }
 
 // call performs one call of the process, or ends its life.
@@ -33,7 +35,7 @@ func (l *life) call(op string, perform func() error) error {
 	if l.w.gate != nil {
 		return l.w.gate(l, op, perform)
 	}
-	dead, dies := l.count(op)
+	dead, dies := l.notice(op)
 	switch {
 	case dead:
 		return errDead
@@ -43,14 +45,23 @@ func (l *life) call(op string, perform func() error) error {
 		}
 		return errDead
 	}
-	if l.w.before != nil {
-		l.w.before(op)
-	}
 	return perform()
 }
 
-// count notes a call: whether the process was dead before it, or dies in it.
-// Handlers make some of their calls side by side.
+// notice counts a call and shows it to the world: whether the process was dead
+// before it, or dies in it. Handlers make some of their calls side by side; they
+// are noticed one at a time.
+func (l *life) notice(op string) (dead, dies bool) {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	dead, dies = l.count(op)
+	if !dead && !dies && l.w.before != nil {
+		l.w.before(op)
+	}
+	return dead, dies
+}
+
+// count numbers a call.
 func (l *life) count(op string) (dead, dies bool) {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
