@@ -85,6 +85,52 @@ func TestPlannerOfALostTable(t *testing.T) {
 	}
 }
 
+// A planner sleeps before each of its calls until the table is lost and the run
+// is being planned again; it wakes up before each call of the planner of the
+// second life, which is at work. It takes no generation that its own item would
+// not know of.
+func TestTwoLivesTakeTurns(t *testing.T) {
+	turns := 0
+	for k := 2; ; k++ {
+		for n := 2; ; n++ {
+			s := stage.New(t, 4)
+			first := fallAsleep(s, k, s.Trigger(1))
+			if first == nil {
+				if turns < 100 {
+					t.Fatalf("only %d turns seen: the test no longer tests anything", turns)
+				}
+				return
+			}
+			s.Table.DropAll()
+			came := asleepAt(s, n, func() { _, _ = s.Plan(s.Trigger(1)) }, first)
+			if !came {
+				first()
+			}
+			wantOneGeneration(t, s, fmt.Sprintf("the first life sleeps before call %d, and wakes up before call %d of the second", k, n), 0)
+			if turns++; !came {
+				break
+			}
+		}
+	}
+}
+
+// fallAsleep starts a planner that sleeps before its k-th call. It returns what
+// lets it go on to its end, or nil if it has ended before.
+func fallAsleep(s *stage.Stage, k int, trigger wire.Trigger) (wake func()) {
+	asleep, awake, ended := make(chan bool), make(chan bool), make(chan bool)
+	go func() {
+		if !asleepAt(s, k, func() { _, _ = s.Plan(trigger) }, func() { asleep <- true; <-awake }) {
+			asleep <- false
+		}
+		close(ended)
+	}()
+	if !<-asleep {
+		<-ended
+		return nil
+	}
+	return func() { close(awake); <-ended }
+}
+
 // The first planner of the second life dies before it has read the fence: its
 // duplicate takes a new generation all the same, since what the first life has
 // made may still be published by it.
@@ -128,24 +174,17 @@ func TestTwoResumesTakeTurns(t *testing.T) {
 			s := stage.New(t, 4)
 			_, _ = planner.Handle(t.Context(), (&stage.Process{Stage: s, Dies: func(op string) (bool, bool) { return op == "StartRun", false }}).Planner(), s.Trigger(1))
 			s.ExpireLeases()
-			asleep, wake, ended := make(chan bool), make(chan bool), make(chan bool)
-			go func() {
-				if !asleepAt(s, k, func() { _, _ = s.Plan(s.Resume(1)) }, func() { asleep <- true; <-wake }) {
-					asleep <- false
-				}
-				close(ended)
-			}()
-			if !<-asleep {
+			first := fallAsleep(s, k, s.Resume(1))
+			if first == nil {
 				if furthest < 15 {
 					t.Fatalf("only %d calls seen: the test no longer tests anything", furthest)
 				}
 				return
 			}
 			s.ExpireLeases()
-			came := asleepAt(s, n, func() { _, _ = s.Plan(s.Resume(1)) }, func() { close(wake); <-ended })
+			came := asleepAt(s, n, func() { _, _ = s.Plan(s.Resume(1)) }, first)
 			if !came {
-				close(wake)
-				<-ended
+				first()
 			}
 			wantOneGeneration(t, s, fmt.Sprintf("the first sleeps before call %d, the second before call %d", k, n), 0)
 			if furthest = max(furthest, n); !came {

@@ -161,7 +161,7 @@ func TestSleepingResumeOfALostDocumentMovesNothing(t *testing.T) {
 	}
 	slept := false
 	s.Around = func(op string, perform func() error) error {
-		if slept || op != "list out/" {
+		if slept || !strings.HasPrefix(op, "create "+contract.RecordKey("orders", s.RunID(1), 1)) { // its records would tell of its generation
 			return perform()
 		}
 		slept, s.Around = true, nil
@@ -182,7 +182,7 @@ func TestSleepingResumeOfALostDocumentMovesNothing(t *testing.T) {
 	s.Settle(2)
 	s.WantPublished("in the end", 2)
 	if !slept {
-		t.Fatal("the resume does not come to its list: the test no longer tests anything")
+		t.Fatal("the resume does not come to what it moves: the test no longer tests anything")
 	}
 }
 

@@ -1,8 +1,11 @@
 package planner_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/lapstrake/lapstrake/functions/internal/stage"
 	"github.com/lapstrake/lapstrake/functions/planner"
@@ -10,6 +13,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // moveTo puts the position of the export to a value.
@@ -102,20 +106,56 @@ func TestRepairThatIsClaimedByAnotherTakesNoGeneration(t *testing.T) {
 	}
 }
 
-// The planner of a repair dies between the fence and the table: a finalizer that
-// comes then leaves the run to the planner that goes on.
+// The planner of a repair dies before the table knows of its generation, or
+// right after: a finalizer that comes then leaves the tasks to the planner that
+// goes on.
 func TestFinalizerLeavesAPlannedRepairAlone(t *testing.T) {
-	s := published(t)
-	s.Lose(second)
-	d := (&stage.Process{Stage: s, Dies: func(op string) (bool, bool) { return strings.HasPrefix(op, "ResumeRun"), false }}).Planner()
-	_, _ = planner.Handle(t.Context(), d, s.Repair(1))
-	if s.Fence().Generation != 2 || s.Run(1).Status != runstate.RunPlanning {
-		t.Fatalf("the fence is at generation %d, the run is %s: the test no longer tests anything", s.Fence().Generation, s.Run(1).Status)
+	for _, landed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("known to the table %t", landed), func(t *testing.T) {
+			s := published(t)
+			s.Lose(second)
+			d := (&stage.Process{Stage: s, Dies: func(op string) (bool, bool) { return strings.HasPrefix(op, "ResumeRun"), landed }}).Planner()
+			_, _ = planner.Handle(t.Context(), d, s.Repair(1))
+			if run := s.Run(1); s.Fence().Generation != 2 || run.Status != runstate.RunPlanning || landed != (run.Gen == 2) {
+				t.Fatalf("the fence is at generation %d, the run is %s at %d: the test no longer tests anything", s.Fence().Generation, run.Status, run.Gen)
+			}
+			tasks := s.Tasks(1)
+			if _, err := s.Finalize(1); err != nil || s.Run(1).Status != runstate.RunPlanning {
+				t.Fatalf("the run is %s (%v)", s.Run(1).Status, err)
+			}
+			if d := cmp.Diff(tasks, s.Tasks(1)); d != "" {
+				t.Fatalf("tasks were changed (-before +after):\n%s", d)
+			}
+			s.ExpireLeases()
+			s.Settle(1)
+			s.WantPublished("in the end", 1)
+		})
 	}
-	if _, err := s.Finalize(1); err != nil || s.Run(1).Status != runstate.RunPlanning {
-		t.Fatalf("the run is %s (%v)", s.Run(1).Status, err)
+}
+
+// The planner of a repair dies, before or after it has taken a generation, and
+// another run takes the export over: the next sweep ends the repair with what
+// was published before. It does not wait until the run is too old.
+func TestSweepEndsARepairThatWasOvertaken(t *testing.T) {
+	for _, dies := range []string{"replace " + cursorKey, "ResumeRun"} {
+		t.Run("at "+dies, func(t *testing.T) {
+			s := published(t)
+			s.Lose(second)
+			d := (&stage.Process{Stage: s, Dies: func(op string) (bool, bool) { return strings.HasPrefix(op, dies), false }}).Planner()
+			_, _ = planner.Handle(t.Context(), d, s.Repair(1))
+			if run := s.Run(1); run.Status != runstate.RunPlanning || run.Intent != wire.ActionRepair {
+				t.Fatalf("the run is %s, to %s: the test no longer tests anything", run.Status, run.Intent)
+			}
+			s.ExpireLeases()
+			s.MustPlan(s.Trigger(2))
+			s.Drain()
+			s.ExpireLeases()
+			_ = s.Sweep() // it says that the run cannot be repaired any more
+			if got := s.Run(1).Status; got != runstate.RunSucceeded {
+				t.Fatalf("the run is %s", got)
+			}
+			s.Settle(1, 2)
+			s.WantPublished("in the end", 2)
+		})
 	}
-	s.ExpireLeases()
-	s.Settle(1)
-	s.WantPublished("in the end", 1)
 }

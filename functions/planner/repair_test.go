@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lapstrake/lapstrake/functions/internal/stage"
 	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/shared/contract"
@@ -134,8 +136,8 @@ func TestRepairIsRefused(t *testing.T) {
 			if after := s.Keys(""); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Fatalf("the bucket has changed from %v to %v", before, after)
 			}
-			if got := s.Run(1); got.Status != run.Status || got.Gen != run.Gen {
-				t.Fatalf("the run is %s at generation %d", got.Status, got.Gen)
+			if d := cmp.Diff(run, s.Run(1)); d != "" || s.Deliver(stage.ChunkQueue, nil) || s.Deliver(wire.FinalizeQueue, nil) {
+				t.Fatalf("the run has changed, or messages were sent (-before +after):\n%s", d)
 			}
 		})
 	}

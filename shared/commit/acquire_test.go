@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"context"
 	"testing"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
@@ -232,11 +231,8 @@ func TestRefusals(t *testing.T) {
 func TestAnotherDatabaseIsRefused(t *testing.T) {
 	w := newWorld(memory.LikeS3)
 	lives(t, w, "first", 2)
-	a := Acquisition{
-		Fence: w.fence(w.store), Me: Owner{RunID: "second", Prefix: "out/"},
-		SourceIdentity: contract.SourceIdentity{Engine: "postgres", SystemIdentifier: "2", Database: "shop"}, Position: position(1),
-		MayTake: func(context.Context, contract.CursorDocument) error { return nil },
-	}
+	a := w.acquisition(w.store, "second")
+	a.SourceIdentity.SystemIdentifier = "2"
 	if _, err := a.Acquire(t.Context()); fault.CodeOf(err) != "LAPSTRAKE_STATE_SOURCE_CHANGED" {
 		t.Fatalf("error %v, want LAPSTRAKE_STATE_SOURCE_CHANGED", err)
 	}

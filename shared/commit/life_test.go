@@ -38,34 +38,38 @@ func atGet(n int, do func()) faulty.Fault {
 // taken: by that a planner tells its own life from one that the table has lost.
 func TestFenceNamesTheLifeThatTookIt(t *testing.T) {
 	me := Owner{RunID: "r1", Prefix: "out/", Creation: "the life"}
-	for name, take := range map[string]func(t *testing.T, w *world) error{
-		"a first run": func(t *testing.T, w *world) error {
+	for _, tc := range []struct {
+		name string
+		take func(t *testing.T, w *world) error
+		want contract.Generation // one that does not name its life is taken again at once
+	}{
+		{"a first run", func(t *testing.T, w *world) error {
 			a := w.acquisition(w.store, "r1")
 			a.Me = me
 			_, err := a.Acquire(t.Context())
 			return err
-		},
-		"a new document": func(t *testing.T, w *world) error {
+		}, 1},
+		{"a new document", func(t *testing.T, w *world) error {
 			lives(t, w, "r0", 2)
 			w.lose(t, contract.CursorKey("orders"))
 			a := w.acquisition(w.store, "r1")
 			a.Me, a.Reanchor = me, true
 			_, err := a.Acquire(t.Context())
 			return err
-		},
-		"a repair": func(t *testing.T, w *world) error {
+		}, 2},
+		{"a repair", func(t *testing.T, w *world) error {
 			lives(t, w, "r1", 2)
 			_, err := w.fence(w.store).Repair(t.Context(), me, w.sidecarOf(t, "r1"), anyDocument)
 			return err
-		},
+		}, 2},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(tc.name, func(t *testing.T) {
 			w := newWorld(memory.LikeS3)
-			if err := take(t, w); err != nil {
+			if err := tc.take(t, w); err != nil {
 				t.Fatal(err)
 			}
-			if got := w.document(t); got.OwnerCreation != me.Creation || got.OwnerPrefix != me.Prefix {
-				t.Fatalf("the fence is of life %q at %q", got.OwnerCreation, got.OwnerPrefix)
+			if got := w.document(t); got.OwnerCreation != me.Creation || got.OwnerPrefix != me.Prefix || got.Generation != tc.want {
+				t.Fatalf("the fence is of life %q at %q, generation %d", got.OwnerCreation, got.OwnerPrefix, got.Generation)
 			}
 		})
 	}

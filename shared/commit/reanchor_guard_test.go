@@ -45,6 +45,14 @@ func TestTracesOfALostDocument(t *testing.T) {
 			m.Status, m.SealedBy = contract.StatusInterrupted, &contract.SealedBy{RunID: "r9", Generation: 7}
 			w.create(t, "out/"+contract.SidecarName("r8"), encoded(t, m))
 		}, 8},
+		{"a success without rows, whose record is gone", func(t *testing.T, w *world) {
+			m, err := contract.DecodeManifest(w.publication(w.store, "r8", 7, position(20), 20).Manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Parts, m.PartCount, m.RowCount = []contract.Part{}, 0, 0
+			w.create(t, "out/"+contract.SidecarName("r8"), encoded(t, m))
+		}, 8},
 		{"a success of another export", func(t *testing.T, w *world) {
 			m, err := contract.DecodeManifest(w.publication(w.store, "r8", 7, nil, 70).Manifest)
 			if err != nil {

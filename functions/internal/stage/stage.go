@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/lapstrake/lapstrake/functions/chunk"
+	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/functions/finalizer"
 	"github.com/lapstrake/lapstrake/functions/planner"
 	"github.com/lapstrake/lapstrake/shared/contract"
@@ -376,6 +377,16 @@ func (s *Stage) Task(n int, id contract.TaskID) runstate.Chunk {
 		s.T.Fatalf("task %s: %v", id, err)
 	}
 	return c
+}
+
+// Tasks are the items of all tasks of run n.
+func (s *Stage) Tasks(n int) []runstate.Chunk {
+	s.T.Helper()
+	all, err := dispatch.AllChunks(s.T.Context(), s.Table, s.Run(n))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return all
 }
 
 // Fence is the export's fence document.
