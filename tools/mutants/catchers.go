@@ -12,17 +12,21 @@ const (
 	extract    = "shared/extract"
 	verify     = "shared/verify"
 	contract   = "shared/contract"
+	chunkplan  = "shared/chunkplan"
 	memory     = "shared/runstate/memory"
 )
 
-var catchers = []string{simulation, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, memory, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
+var catchers = []string{simulation, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, chunkplan, memory, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
 
 func simulated(test string) catcher  { return catcher{pkg: simulation, test: test} }
 func planning(test string) catcher   { return catcher{pkg: planner, test: test} }
 func chunking(test string) catcher   { return catcher{pkg: chunk, test: test} }
 func finalizing(test string) catcher { return catcher{pkg: finalizer, test: test} }
 func ending(test string) catcher     { return catcher{pkg: runend, test: test} }
+func validating(test string) catcher { return catcher{pkg: validator, test: test} }
 func committing(test string) catcher { return catcher{pkg: commit, test: test} }
 func extracting(test string) catcher { return catcher{pkg: extract, test: test} }
+func verifying(test string) catcher  { return catcher{pkg: verify, test: test} }
 func deciding(test string) catcher   { return catcher{pkg: contract, test: test} }
+func cutting(test string) catcher    { return catcher{pkg: chunkplan, test: test} }
 func recording(test string) catcher  { return catcher{pkg: memory, test: test} }

@@ -60,6 +60,12 @@ var finalizerMutants = []mutant{
 		caughtBy: finalizing("TestRunsThatAreNotComplete"),
 	},
 	{
+		name: "tasks-of-no-plan", rule: "F2, V3",
+		removes:  "a task that is not of the plan is not published",
+		edits:    []edit{reads(completeFile, "incomplete", "if !ok || base >= len(plan.Tasks) {", "if !ok || base >= len(plan.Tasks) { if $on { continue }")},
+		caughtBy: finalizing("TestTaskOfNoPlanIsNotPublished"),
+	},
+	{
 		name: "failed-task-fails-no-run", rule: "F2, V17",
 		removes:  "a task that has failed for good fails its run",
 		edits:    []edit{holds(completeFile, "finalizer.complete", "c.Live() && c.Exhausted() && f.run.Status == runstate.RunRunning", "false")},

@@ -90,6 +90,24 @@ var startMutants = []mutant{
 		caughtBy: planning("TestTriggerComesAgain/after it was sent"),
 	},
 	{
+		name: "empty-run-not-finalized", rule: "P10, V17",
+		removes:  "a run that has nothing to read is finalized by its planner",
+		edits:    []edit{does(enqueueFile, "planner.enqueue", "err = p.dispatcher().SendFinalize(ctx, ref)", "")},
+		caughtBy: planning("TestRunWithNothingToReadIsFinalized"),
+	},
+	{
+		name: "superseded-by-itself", rule: "T16",
+		removes:  "no run is superseded by itself, or by nobody",
+		edits:    []edit{holds(runendFile, "Ender.Supersede", `lost.OwnerRunID == "" || lost.OwnerRunID == run.RunID`, "false")},
+		caughtBy: ending("TestRunIsNotSupersededByItself"),
+	},
+	{
+		name: "tombstone-is-no-proof", rule: "T16, V17",
+		removes:  "a run whose own tombstone stands is superseded, at whatever generation it was sealed",
+		edits:    []edit{holds(runendFile, "Ender.Supersede", "ending == Superseded", "false")},
+		caughtBy: ending("TestSupersedeOfOneGeneration"),
+	},
+	{
 		name: "completed-tasks-sent-again", rule: "P10",
 		removes:  "a completed task is not sent again by a planner that goes on",
 		edits:    []edit{holds(enqueueFile, "planner.enqueueAgain", "c.Live() && c.Status != runstate.ChunkCompleted", "true")},

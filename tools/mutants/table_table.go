@@ -39,6 +39,19 @@ var tableMutants = []mutant{
 		name: "T6-counts-nothing", rule: "T6, V2", removes: "every claim is an attempt",
 		edits: []edit{reads(chunkRules, "Claim", "c.Attempts+1", "c.Attempts+map[bool]int{false: 1}[$on]")}, caughtBy: recording("TestTable"),
 	},
+	guard("T7-without-the-token", "T7, T10", "only the attempt that holds a task extends its lease", chunkRules, "Heartbeat", "!held(found, token)", "found == nil"),
+	{
+		name: "T7-extends-nothing", rule: "T7, V17", removes: "a heartbeat extends the lease",
+		edits: []edit{does(chunkRules, "Heartbeat", "c.LeaseUntil = Milli(until)", "")}, caughtBy: recording("TestTable"),
+	},
+	{
+		name: "T12-counts-twice", rule: "T11, T12", removes: "a member that joins again is counted once",
+		edits: []edit{ahead(faninRules, "FaninAdd", "if at, there := slices.BinarySearch(", `if at, there := slices.BinarySearch(found.Done, member); there { found.Done = slices.Insert(slices.Clone(found.Done), at, member); return found }`)}, caughtBy: recording("TestTable"),
+	},
+	{
+		name: "T12-forgets-members", rule: "T11, T12, V17", removes: "a node keeps who has joined it",
+		edits: []edit{ahead(faninRules, "FaninAdd", "if at, there := slices.BinarySearch(", "found.Done = nil")}, caughtBy: recording("TestTable"),
+	},
 	{
 		name: "T6-takes-completed-tasks", rule: "T6, I5", removes: "a completed task is never claimed again",
 		edits: []edit{ahead(chunkRules, "claimable", "switch c.Status {", "if c.Status == runstate.ChunkCompleted { return true }")}, caughtBy: recording("TestTable"),
