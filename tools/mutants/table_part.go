@@ -86,7 +86,7 @@ var partMutants = []mutant{
 	{
 		name: "quarantine-of-listed-parts", rule: "M8, V16",
 		removes:  "what a manifest lists stays where it is",
-		edits:    []edit{holds(quarantineFile, "Inspect", "claimed[o.Key]", "false")},
+		edits:    []edit{holds(quarantineFile, "Inspect", "listed.parts[o.Key]", "false")},
 		caughtBy: committing("TestInspect"),
 	},
 	{
@@ -104,7 +104,7 @@ var partMutants = []mutant{
 	{
 		name: "damaged-part-stays-in-the-way", rule: "M8",
 		removes:  "a recorded part that differs is moved out of the way",
-		edits:    []edit{ahead(quarantineFile, "Inspect", `out.Moves = append(out.Moves, moveOf(run, o, "it is not the object`, "out.Repair = append(out.Repair, rec); continue")},
+		edits:    []edit{ahead(quarantineFile, "Inspect", "if !promised[o.Key] {", "continue")},
 		caughtBy: committing("TestInspect"),
 	},
 	{
