@@ -1,27 +1,35 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"runtime/debug"
 
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/wiring"
 )
 
 // processBytes is for what does not grow with the workers.
-const processBytes = 64 << 20
+const processBytes = 32 << 20
 
-// workerBytes is what one worker holds of an export at most: a part in pieces
-// and joined, an open row group that may be half full, and a batch with its
-// pages.
+// workerBytes is what one worker holds of an export at most: a part, an open row
+// group whose pages do not shrink, and two batches.
 func workerBytes(e exportconfig.Export) int64 {
-	return 2*e.PartBytes + 2*e.RowGroupBytes + 32<<20
+	const usualRowGroup = 64 << 20
+	return e.PartBytes + e.PartBytes/8 + cmp.Or(e.RowGroupBytes, usualRowGroup) + 32<<20
 }
 
 // limitMemory has the garbage collector keep the process within what its
-// workers hold. Without a limit it lets garbage grow to as much again. The
-// limit gives way when more is needed, and GOMEMLIMIT is stronger.
+// workers hold, and within four fifths of what the host allows. Without a limit
+// it lets garbage grow to as much again. The limit gives way when more is
+// needed, and GOMEMLIMIT is stronger.
 func limitMemory(workers int, e exportconfig.Export) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(processBytes + int64(workers)*workerBytes(e))
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
 	}
+	limit := processBytes + int64(workers)*workerBytes(e)
+	if host := wiring.HostMemory(os.LookupEnv, os.DirFS("/")); host > 0 {
+		limit = min(limit, host/5*4)
+	}
+	debug.SetMemoryLimit(limit)
 }

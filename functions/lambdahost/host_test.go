@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
@@ -184,7 +185,7 @@ func TestLimitMemory(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			debug.SetMemoryLimit(before)
-			got := LimitMemory(func(name string) (string, bool) { v, ok := tc.env[name]; return v, ok })
+			got := LimitMemory(func(name string) (string, bool) { v, ok := tc.env[name]; return v, ok }, fstest.MapFS{})
 			if limit := debug.SetMemoryLimit(-1); got != tc.want || tc.want > 0 && limit != tc.want || tc.want == 0 && limit != before {
 				t.Fatalf("returned %d, the limit is %d", got, limit)
 			}

@@ -1,23 +1,22 @@
 package lambdahost
 
 import (
+	"io/fs"
 	"runtime/debug"
-	"strconv"
+
+	"github.com/lapstrake/lapstrake/shared/wiring"
 )
 
 // LimitMemory has the garbage collector keep the heap within four fifths of
-// the function's memory, unless GOMEMLIMIT says something else, and returns
-// the limit in bytes, 0 for none set.
-func LimitMemory(lookup func(string) (string, bool)) int64 {
+// the function's or container's memory, unless GOMEMLIMIT says something else,
+// and returns the limit in bytes, 0 for none set. root is os.DirFS("/").
+func LimitMemory(lookup func(string) (string, bool), root fs.FS) int64 {
 	if _, set := lookup("GOMEMLIMIT"); set {
 		return 0
 	}
-	text, _ := lookup("AWS_LAMBDA_FUNCTION_MEMORY_SIZE")
-	megabytes, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || megabytes <= 0 {
-		return 0
+	limit := wiring.HostMemory(lookup, root) / 5 * 4
+	if limit > 0 {
+		debug.SetMemoryLimit(limit)
 	}
-	limit := megabytes << 20 / 5 * 4
-	debug.SetMemoryLimit(limit)
 	return limit
 }

@@ -15,7 +15,7 @@ import (
 // event, which Lambda reports as a failed start.
 func Open(ctx context.Context) (Host, *wiring.AWS) {
 	log := telemetry.JSONLogger(os.Stdout, slog.LevelInfo)
-	LimitMemory(os.LookupEnv)
+	LimitMemory(os.LookupEnv, os.DirFS("/"))
 	settings, err := wiring.AWSSettingsFromEnv(os.LookupEnv)
 	if err != nil {
 		fail(ctx, log, err)

@@ -94,12 +94,22 @@ func (s src) Read(ctx context.Context, spec source.ReadSpec) (source.Reader, err
 func (s src) Close(context.Context) error { return nil }
 
 // lines writes one key a line.
-type lines struct{ body strings.Builder }
+type lines struct {
+	body strings.Builder
+	// memory has what each part was given to be written into; nil asks for no
+	// record.
+	memory *[][]byte
+}
 
-func (lines) Check(partfile.Options) error                  { return nil }
-func (lines) New(partfile.Options) (partfile.Writer, error) { return &lines{}, nil }
-func (l *lines) Size() int64                                { return int64(l.body.Len()) }
-func (l *lines) Rows() int64                                { return int64(strings.Count(l.body.String(), "\n")) }
+func (lines) Check(partfile.Options) error { return nil }
+func (l *lines) New(o partfile.Options) (partfile.Writer, error) {
+	if l.memory != nil {
+		*l.memory = append(*l.memory, o.Memory)
+	}
+	return &lines{}, nil
+}
+func (l *lines) Size() int64 { return int64(l.body.Len()) }
+func (l *lines) Rows() int64 { return int64(strings.Count(l.body.String(), "\n")) }
 func (l *lines) Append(b *rowbatch.Batch) error {
 	for _, v := range b.Columns[0].I64 {
 		fmt.Fprintln(&l.body, v)
@@ -132,6 +142,27 @@ func TestPartsRotateAtTheirSize(t *testing.T) {
 	}
 	if n := len(out.Result.Parts); n < 4 || out.Result.Parts[1].Path != "part-000001-002.csv" {
 		t.Fatalf("%d parts: %+v", n, out.Result.Parts)
+	}
+}
+
+// A part is in memory once: the next one is written over it.
+func TestPartsShareTheirMemory(t *testing.T) {
+	j := job(&rows{n: 100, group: 1, batch: 10}, memory.New("memory://b", memory.LikeS3), 50)
+	var given [][]byte
+	j.Format = &lines{memory: &given}
+	out, err := Run(t.Context(), j)
+	if err != nil || len(given) < 4 || len(given) != len(out.Result.Parts) {
+		t.Fatalf("%d parts, %d writers (%v)", len(out.Result.Parts), len(given), err)
+	}
+	for i, m := range given {
+		want := contract.Fingerprint("")
+		got := want
+		if i > 0 {
+			want, got = out.Result.Parts[i-1].Fingerprint, contract.FingerprintOf(m)
+		}
+		if got != want {
+			t.Errorf("part %d was given the memory of %q, want that of %q", i+1, got, want)
+		}
 	}
 }
 

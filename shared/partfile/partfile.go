@@ -25,6 +25,9 @@ type Options struct {
 	// ExpectedBytes is how many bytes a full part has, 0 if nobody knows: so
 	// much is reserved once instead of being grown into.
 	ExpectedBytes int64
+	// Memory is the body of an earlier part that nobody needs any more, or nil:
+	// the writer writes over it.
+	Memory []byte
 	// Writer and Encoding are of Parquet; "" is the default, native and
 	// compatible. The arrow writer writes compatible encodings only.
 	Writer   string
@@ -69,7 +72,8 @@ type Format interface {
 	New(o Options) (Writer, error)
 }
 
-// Part is a finished part in memory. Body is not modified afterwards.
+// Part is a finished part in memory. Body is not modified afterwards, unless
+// its owner gives it to the next part as memory.
 type Part struct {
 	Body        []byte
 	Rows        int64

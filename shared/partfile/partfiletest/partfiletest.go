@@ -32,6 +32,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("equal rows give equal bytes, however they are cut", s.deterministic)
 	t.Run("a part knows what it is", s.identity)
 	t.Run("columns of NULL and no rows", s.nothing)
+	t.Run("an earlier part's memory is written over", s.memory)
 	t.Run("size is an estimate of the part", s.size)
 	t.Run("a batch that is not of the plan is refused", s.wrongBatches)
 	t.Run("after an error or Close the writer is of no use", s.afterwards)

@@ -1,6 +1,7 @@
 package partfiletest
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -62,6 +63,21 @@ func (s Subject) wrongBatches(t *testing.T) {
 		if tc.want != "" && w.Rows() != 0 {
 			t.Errorf("%s: %d rows are counted", tc.name, w.Rows())
 		}
+	}
+}
+
+func (s Subject) memory(t *testing.T) {
+	rows := rowbatchtest.Rows(s.Options.Columns, 500, 7)
+	want := s.Write(t, s.Options, rows)
+	o := s.Options
+	o.Memory = bytes.Repeat([]byte{0xA5}, 2*len(want.Body)+1<<20) // what is reserved is an estimate
+	first := &o.Memory[0]
+	got := s.Write(t, o, rows)
+	if !bytes.Equal(got.Body, want.Body) || got.Fingerprint != want.Fingerprint {
+		t.Error("the part depends on the memory that it was written into")
+	}
+	if &got.Body[0] != first {
+		t.Error("memory that is large enough was not used")
 	}
 }
 

@@ -15,6 +15,12 @@ type Buffer struct {
 	buf []byte
 }
 
+// New returns an empty buffer for a part that is expected to have so many bytes.
+// It writes over memory, the body of an earlier part, before it takes any more.
+func New(expected int64, memory []byte) Buffer {
+	return Buffer{Expected: expected, buf: memory[:0]}
+}
+
 const cheap = 16 << 20
 
 // Size is how many bytes were written.
@@ -35,7 +41,7 @@ func (b *Buffer) Reserve(n int) {
 	}
 	size, full := need, b.full()
 	switch {
-	case len(b.buf) == 0:
+	case len(b.buf) == 0: // what there is is too small: not worth a copy
 	case need <= cheap:
 		size = max(need, 2*len(b.buf))
 	case need <= full:

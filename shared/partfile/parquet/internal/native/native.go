@@ -69,7 +69,7 @@ func New(o partfile.Options) (partfile.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{types: o.Columns, schema: schema.NewSchema(root), group: layout.NewRowGroup(o), part: body.Buffer{Expected: o.ExpectedBytes}}
+	w := &writer{types: o.Columns, schema: schema.NewSchema(root), group: layout.NewRowGroup(o), part: body.New(o.ExpectedBytes, o.Memory)}
 	if w.arrowSchema, err = layout.ArrowSchema(o.Columns); err != nil {
 		return nil, err
 	}

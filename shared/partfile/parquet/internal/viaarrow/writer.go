@@ -54,9 +54,10 @@ func New(o partfile.Options) (partfile.Writer, error) {
 	if err := kv.Append(layout.ArrowSchemaKey, arrowSchema); err != nil {
 		return nil, fmt.Errorf("start parquet file: %w", err)
 	}
+	sink := body.New(o.ExpectedBytes, o.Memory)
 	w := &writer{
 		columns: o.Columns, open: rowbatch.New(o.Columns), group: layout.NewRowGroup(o),
-		sink: &body.Buffer{Expected: o.ExpectedBytes}, fixed: int64(len(arrowSchema)),
+		sink: &sink, fixed: int64(len(arrowSchema)),
 	}
 	w.file, err = file.NewParquetWriterWithError(w.sink, root, file.WithWriterProps(props), file.WithWriteMetadata(kv))
 	if err != nil {
