@@ -106,7 +106,8 @@ type planner struct {
 	run    runstate.Run
 	root   destination.Store
 	gen    contract.Generation
-	legacy bool // a resume found data of another writer, and no manifest (M6)
+	seen   contract.Generation // of the prefix's manifest, read before the fence
+	legacy bool                // a resume found data of another writer, and no manifest (M6)
 }
 
 func (p *planner) name() contract.ExportName { return contract.ExportName(p.export.Name) }

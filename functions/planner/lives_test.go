@@ -235,6 +235,7 @@ func TestSleepingPlannerDoesNotTakeTheFenceOfAStartedRun(t *testing.T) {
 				s.MustPlan(s.Trigger(1))
 				s.Lose(contract.CursorKey("orders"))
 				s.Lose(contract.PlanKey("orders", s.RunID(1)))
+				s.Lose(contract.GenerationKey("orders", 1))
 				s.MustPlan(s.Trigger(2))
 			}
 		}

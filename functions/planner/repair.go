@@ -59,10 +59,10 @@ func (p *planner) repair(ctx context.Context, sidecar contract.Manifest, body []
 // stillOwner returns the fence document, or refuses the repair of a run that a
 // later one has followed.
 func (p *planner) stillOwner(ctx context.Context) (contract.CursorDocument, error) {
-	held, err := p.fence().Read(ctx)
+	held, err := p.fence().ReadNewest(ctx)
 	switch {
 	case err != nil:
-		return held.Doc, err
+		return contract.CursorDocument{}, err
 	case held.Absent():
 		return held.Doc, fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_MISSING", "export %q: %s is gone, so run %s cannot show that it is the last run of the export; nothing was changed. Restore the document", p.name(), contract.CursorKey(p.name()), p.run.RunID)
 	case held.Doc.OwnerRunID != p.run.RunID:

@@ -122,6 +122,7 @@ const CodeComplete fault.Code = "LAPSTRAKE_DEST_ALREADY_COMPLETE"
 // to stop, and refuses another export's.
 func (p *planner) otherMarker(ctx context.Context) error {
 	m, err := commit.CheckPrefix(ctx, p.prefix(), p.name())
+	p.saw(m)
 	if err == nil && m != nil && m.RunID != p.run.RunID {
 		p.log.Warn("the prefix holds the manifest of another run, which this one will replace", "manifest_of", m.RunID)
 	}

@@ -214,10 +214,19 @@ func (p *planner) checkPrefix(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.saw(m)
 	if m != nil && m.Status == contract.StatusSuccess && m.RunID != p.run.RunID && p.export.IfSuccess == "refuse" {
 		return fault.New(fault.Refused, "LAPSTRAKE_DEST_ALREADY_COMPLETE", "export %q: the destination holds the complete run %s and lapstrake.if_success is refuse; nothing was started", p.export.Name, m.RunID)
 	}
 	return nil
+}
+
+// saw notes the generation of the prefix's manifest. Since it is read before the
+// fence, no document of the export may be below it.
+func (p *planner) saw(m *contract.Manifest) {
+	if m != nil {
+		p.seen = max(p.seen, m.Generation)
+	}
 }
 
 // recordFence is T2.
@@ -321,7 +330,7 @@ func orZero(r *wire.TriggerResult) wire.TriggerResult {
 }
 
 func (p *planner) fence() commit.Fence {
-	return commit.Fence{Root: p.root, Export: p.name(), Clock: p.Clock, IDs: p.IDs}
+	return commit.Fence{Root: p.root, Export: p.name(), Clock: p.Clock, IDs: p.IDs, Seen: p.seen}
 }
 
 // acquire is P4.

@@ -110,6 +110,8 @@ func objectKind(name string) string {
 		return "part"
 	case strings.HasPrefix(name, "record-"):
 		return "record"
+	case contract.TracedGeneration(name) > 0:
+		return "generation"
 	case contract.IsSidecarName(name):
 		return "sidecar"
 	}

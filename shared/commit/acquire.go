@@ -151,6 +151,9 @@ func (a Acquisition) checkDocument(ctx context.Context, held Held) error {
 		}
 		return destination.ErrMoved
 	}
+	if err := a.Fence.follow(ctx, held); err != nil {
+		return err
+	}
 	if id := held.Doc.SourceIdentity; id != nil {
 		if err := CheckSource(a.Fence.Export, "the cursor", *id, a.SourceIdentity); err != nil {
 			return err
@@ -230,6 +233,12 @@ func predecessorOf(doc contract.CursorDocument) *contract.Predecessor {
 // open seals or rolls forward the predecessor and opens the fence.
 func (a Acquisition) open(ctx context.Context, held Held) (Opened, error) {
 	out := Opened{Settled: held.Doc.Predecessor}
+	if err := a.Fence.leaveTrace(ctx, held); err != nil {
+		if errors.Is(err, destination.ErrMoved) {
+			return a.afterDuplicate(ctx, out)
+		}
+		return Opened{}, err
+	}
 	next := held.Doc
 	next.State = contract.FenceOpen
 	next.Predecessor = nil

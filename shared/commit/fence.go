@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/clock"
 	"github.com/lapstrake/lapstrake/shared/contract"
@@ -18,6 +19,10 @@ type Fence struct {
 	Export contract.ExportName
 	Clock  clock.Clock
 	IDs    contract.IDSource
+	// Seen is the highest generation that the caller has read of elsewhere, in the
+	// manifest.json of the prefix, before the document is read; 0 for none. A
+	// document below it is refused as an older copy.
+	Seen contract.Generation
 }
 
 // Owner is a run as the fence knows it.
@@ -70,12 +75,18 @@ func (f Fence) Read(ctx context.Context) (Held, error) {
 func (f Fence) RefuseLostHistory(ctx context.Context, prefix destination.Store) error {
 	found := ""
 	stop := errors.New("found")
-	err := f.Root.List(ctx, contract.RunsDir(f.Export), func(o destination.Object) error {
+	err := f.Root.List(ctx, contract.ExportDir(f.Export)+"/", func(o destination.Object) error {
+		if !strings.HasPrefix(o.Key, contract.RunsDir(f.Export)) && !strings.HasPrefix(o.Key, contract.GenerationsDir(f.Export)) {
+			return nil
+		}
 		found = o.Key
 		return stop
 	})
 	if err != nil && !errors.Is(err, stop) {
 		return fmt.Errorf("look for earlier runs of export %q: %w", f.Export, err)
+	}
+	if found == "" && f.Seen > 0 {
+		found = contract.ManifestName
 	}
 	if found == "" {
 		if found, err = f.sidecarOfThisExport(ctx, prefix); err != nil {
@@ -168,6 +179,13 @@ func (f Fence) Resume(ctx context.Context, me Owner, check func(contract.CursorD
 		if err != nil {
 			return Held{}, err
 		}
+		if !held.Absent() {
+			if err := f.follow(ctx, held); errors.Is(err, destination.ErrMoved) {
+				continue
+			} else if err != nil {
+				return Held{}, err
+			}
+		}
 		switch {
 		case held.Absent() || held.Doc.OwnerRunID != me.RunID:
 			return Held{}, f.lost(me.RunID, held)
@@ -184,6 +202,9 @@ func (f Fence) Resume(ctx context.Context, me Owner, check func(contract.CursorD
 		doc.State = contract.FenceOpen
 		doc.OwnerPrefix, doc.OwnerCreation = me.Prefix, me.Creation
 		next, err := f.swap(ctx, held, doc)
+		if err == nil {
+			err = f.leaveTrace(ctx, next)
+		}
 		if err == nil {
 			return next, nil
 		}

@@ -91,6 +91,9 @@ func (p Publication) Publish(ctx context.Context) (Published, error) {
 			}
 			return out, err
 		}
+		if err := p.Fence.refuseBelow(held.Doc, pair); err != nil {
+			return out, err
+		}
 		if p.Manifest != nil {
 			manifest, ending, err := p.commitPoint(ctx, prefix) // F6b, F7
 			if errors.Is(err, destination.ErrMoved) {           // another repair was faster: look at the fence again
@@ -154,6 +157,8 @@ func (p Publication) readFence(ctx context.Context, prefix destination.Store, co
 	}
 	if doc.OwnerRunID == p.Me.RunID {
 		switch {
+		case doc.Generation < p.Generation: // it was taken by a swap of this very document
+			return Held{}, nil, p.Fence.refusedAsOld(doc, "this run's item", p.Generation)
 		case doc.Generation > p.Generation:
 			return held, &Published{Ending: Stale, Manifest: committed}, nil
 		case doc.Generation == p.Generation && (doc.State == contract.FenceOpen && !p.Repair || doc.State == contract.FenceCommitted):

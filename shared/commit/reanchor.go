@@ -14,10 +14,10 @@ import (
 )
 
 // lostDocument reports whether err refuses an export because its fence document
-// is gone, though it has run here, or cannot be read.
+// is gone, though it has run here, or cannot be read, or is an older copy.
 func lostDocument(err error) bool {
 	code := fault.CodeOf(err)
-	return code == "LAPSTRAKE_STATE_CURSOR_MISSING" || code == "LAPSTRAKE_STATE_CURSOR_UNREADABLE"
+	return code == "LAPSTRAKE_STATE_CURSOR_MISSING" || code == "LAPSTRAKE_STATE_CURSOR_UNREADABLE" || code == CodeCursorOld
 }
 
 // reanchor makes a new document from what the export's runs have left, held open
@@ -29,16 +29,24 @@ func lostDocument(err error) bool {
 //  2. only then the generation is one more than the highest that any object
 //     tells of, so that no name of a part comes twice;
 //  3. only then the position is the end of the last success;
-//  4. the document is swapped in over what was seen at the beginning. ErrMoved
-//     in the chain means that there is another one by now.
+//  4. the document is swapped in over what was seen at the beginning, and its
+//     generation leaves its trace. ErrMoved in the chain means that there is
+//     another document by now.
 func (a Acquisition) reanchor(ctx context.Context) (Opened, error) {
 	lost, version, err := read(ctx, a.Fence.Root, contract.CursorKey(a.Fence.Export), contract.MaxCursorBytes)
 	if err != nil {
 		return Opened{}, fmt.Errorf("re-anchor export %q: %w", a.Fence.Export, err)
 	}
+	kept := "unreadable"
 	if lost != nil {
-		if _, err := contract.DecodeCursor(lost); err == nil {
-			return Opened{}, fmt.Errorf("re-anchor export %q: the document is there now: %w", a.Fence.Export, destination.ErrMoved)
+		if doc, err := contract.DecodeCursor(lost); err == nil {
+			kept = "old"
+			switch err := a.Fence.refuseOld(ctx, Held{Doc: doc, Version: version}); {
+			case err == nil:
+				return Opened{}, fmt.Errorf("re-anchor export %q: the document is there now: %w", a.Fence.Export, destination.ErrMoved)
+			case fault.CodeOf(err) != CodeCursorOld:
+				return Opened{}, fmt.Errorf("re-anchor export %q: %w", a.Fence.Export, err)
+			}
 		}
 	}
 	before, err := a.traces(ctx)
@@ -76,13 +84,18 @@ func (a Acquisition) reanchor(ctx context.Context) (Opened, error) {
 	if err := a.checkPosition(doc.Position); err != nil {
 		return Opened{}, err
 	}
-	if lost != nil { // what nobody could read is kept for whoever can
-		key := path.Join(contract.ExportDir(a.Fence.Export), "cursor-unreadable-"+contract.FingerprintOf(lost).Hex()+".json")
+	if lost != nil { // it is kept for whoever can make something of it
+		key := path.Join(contract.ExportDir(a.Fence.Export), "cursor-"+kept+"-"+contract.FingerprintOf(lost).Hex()+".json")
 		if _, _, err := create(ctx, a.Fence.Root, key, lost, metaOf(lost)); err != nil {
 			return Opened{}, fmt.Errorf("re-anchor export %q: keep a copy of the document: %w", a.Fence.Export, err)
 		}
 	}
-	out.Held, err = a.Fence.swap(ctx, Held{Version: version}, doc)
+	if out.Held, err = a.Fence.swap(ctx, Held{Version: version}, doc); err != nil {
+		return out, err
+	}
+	// A run of the lost document may have taken this very generation, and left no
+	// trace before it was listed: its trace serves as well.
+	_, err = a.Fence.trace(ctx, out.Held.Doc)
 	return out, err
 }
 
@@ -97,10 +110,10 @@ type traces struct {
 // saw notes a generation.
 func (t *traces) saw(g contract.Generation) { t.generation = max(t.generation, g) }
 
-// traces lists everything below the root, once: plans, records and sidecars of
-// the export, and the names of parts, those in quarantine too.
+// traces lists everything below the root, once: generations, plans, records and
+// sidecars of the export, and the names of parts, those in quarantine too.
 func (a Acquisition) traces(ctx context.Context) (traces, error) {
-	var t traces
+	t := traces{generation: a.Fence.Seen}
 	var plans, sidecars []string
 	runs := contract.RunsDir(a.Fence.Export)
 	err := a.Fence.Root.List(ctx, "", func(o destination.Object) error {
@@ -109,6 +122,8 @@ func (a Acquisition) traces(ctx context.Context) (traces, error) {
 			t.saw(max(g, 1)) // a plain name is of a first generation
 		}
 		switch run, file, _ := strings.Cut(strings.TrimPrefix(o.Key, runs), "/"); {
+		case strings.HasPrefix(o.Key, contract.GenerationsDir(a.Fence.Export)):
+			t.saw(contract.TracedGeneration(name))
 		case !strings.HasPrefix(o.Key, runs):
 			if contract.IsSidecarName(name) {
 				sidecars = append(sidecars, o.Key)

@@ -31,6 +31,13 @@ func (f Fence) Repair(ctx context.Context, me Owner, sidecar []byte, check func(
 		if err != nil {
 			return Held{}, err
 		}
+		if !held.Absent() {
+			if err := f.follow(ctx, held); errors.Is(err, destination.ErrMoved) {
+				continue
+			} else if err != nil {
+				return Held{}, err
+			}
+		}
 		switch {
 		case held.Absent() || held.Doc.OwnerRunID != me.RunID:
 			return Held{}, f.lost(me.RunID, held)
@@ -49,6 +56,9 @@ func (f Fence) Repair(ctx context.Context, me Owner, sidecar []byte, check func(
 		doc.Generation++
 		doc.OwnerPrefix, doc.OwnerCreation = me.Prefix, me.Creation
 		next, err := f.swap(ctx, held, doc)
+		if err == nil {
+			err = f.leaveTrace(ctx, next)
+		}
 		if err == nil {
 			return next, nil
 		}

@@ -79,6 +79,9 @@ func (a Acquisition) rollForward(ctx context.Context, held Held, pred contract.P
 		case now.Doc.State != contract.FenceOpening: // exactly opening: an open owner may have published already
 			return errOpenedByDuplicate
 		}
+		if err := a.Fence.refuseBelow(now.Doc, pair); err != nil {
+			return err
+		}
 		err = pair.publish(ctx, prefix, sidecar)
 		if err == nil || !errors.Is(err, destination.ErrMoved) {
 			return err

@@ -50,6 +50,27 @@ func ExportDir(export ExportName) string { return path.Join(ControlDir, Token(st
 // RunsDir returns the folder of an export's run folders, with a final slash.
 func RunsDir(export ExportName) string { return path.Join(ExportDir(export), "runs") + "/" }
 
+// GenerationsDir returns the folder of an export's generations, with a final
+// slash.
+func GenerationsDir(export ExportName) string {
+	return path.Join(ExportDir(export), "generations") + "/"
+}
+
+// newestFirst is what the names of generations count down from, so that a
+// listing of any length begins with the newest one.
+const newestFirst = 9_999_999_999
+
+// GenerationKey returns the key of the trace of a generation, below the root.
+func GenerationKey(export ExportName, g Generation) string {
+	return fmt.Sprintf("%s%010d-g%06d.json", GenerationsDir(export), newestFirst-g, g)
+}
+
+var generationName = regexp.MustCompile(`^\d{10}-g(\d{6,})\.json$`)
+
+// TracedGeneration reads the generation from the name of its trace, 0 from any
+// other name.
+func TracedGeneration(name string) Generation { return numbered(generationName, name) }
+
 // RunDir returns the control folder of one run, below the root.
 func RunDir(export ExportName, run RunID) string {
 	return path.Join(ExportDir(export), "runs", Token(string(run)))
@@ -67,8 +88,10 @@ var recordName = regexp.MustCompile(`^record-g(\d{6,})\.json$`)
 
 // RecordGeneration reads the generation from the name of a run record, 0 from
 // any other name.
-func RecordGeneration(name string) Generation {
-	m := recordName.FindStringSubmatch(name)
+func RecordGeneration(name string) Generation { return numbered(recordName, name) }
+
+func numbered(pattern *regexp.Regexp, name string) Generation {
+	m := pattern.FindStringSubmatch(name)
 	if m == nil {
 		return 0
 	}

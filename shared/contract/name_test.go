@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"path"
 	"strings"
 	"testing"
 
@@ -86,6 +87,21 @@ func TestNamesThatAreNotParts(t *testing.T) {
 	}
 }
 
+// A listing of generations begins with the newest, and a name tells which it is.
+func TestGenerationsAreListedNewestFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := Generation(rapid.Int64Range(1, 20_000_000).Draw(t, "generation"))
+		if older, newer := GenerationKey("e", g), GenerationKey("e", g+1); newer >= older || !strings.HasPrefix(older, GenerationsDir("e")) || TracedGeneration(path.Base(older)) != g {
+			t.Fatalf("%s and %s of generation %d", older, newer, g)
+		}
+	})
+	for _, name := range []string{"", "g000001.json", "9999999998-g1.json", "9999999998-g000001.json.tmp", "record-g000001.json"} {
+		if g := TracedGeneration(name); g != 0 {
+			t.Errorf("%q is of generation %d", name, g)
+		}
+	}
+}
+
 func TestSidecarNames(t *testing.T) {
 	if got := SidecarName("shop/orders é_20261129T120000.000"); got != "manifest-shop-orders--_20261129T120000.000.json" {
 		t.Error(got)
@@ -110,7 +126,7 @@ func TestControlKeysStayInTheControlFolder(t *testing.T) {
 		export := ExportName(rapid.StringMatching(`[a-z./ é]{1,12}x`).Draw(t, "export"))
 		run := RunID(rapid.StringMatching(`[a-z./ é]{1,12}x`).Draw(t, "run"))
 		for _, key := range []string{
-			CursorKey(export), PlanKey(export, run), RecordKey(export, run, 7), SummaryKey(export, run, "json"), VerdictKey(export, run, FingerprintOf(nil)),
+			CursorKey(export), PlanKey(export, run), RecordKey(export, run, 7), GenerationKey(export, 7), SummaryKey(export, run, "json"), VerdictKey(export, run, FingerprintOf(nil)),
 		} {
 			if !strings.HasPrefix(key, ControlDir+"/") || strings.Contains(key, "/../") {
 				t.Fatalf("%q leaves the control folder", key)
