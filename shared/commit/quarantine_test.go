@@ -61,6 +61,10 @@ func TestInspect(t *testing.T) {
 	if got, want := strings.Join(moved, " "), "part-g000002-000002.csv part-g000002-000004.csv report.xlsx"; got != want {
 		t.Errorf("to be moved: %s, want %s", got, want)
 	}
+	promised, err := Inspect(ctx, store, "r1", 1, 3, []runstate.PartRecord{intact, damaged, missing}, map[string]bool{damaged.Path: true, "part-g000002-000004.csv": true})
+	if err != nil || len(promised.Repair) != 2 || len(promised.Moves) != 1 || promised.Moves[0].From != "report.xlsx" {
+		t.Errorf("what a generation may commit: to be repaired %+v, to be moved %+v (%v)", promised.Repair, promised.Moves, err)
+	}
 	again, err := Inspect(ctx, store, "r1", 1, 3, []runstate.PartRecord{intact, damaged, missing}, nil)
 	if err != nil || len(again.Moves) != len(found.Moves) {
 		t.Fatalf("the second look decides otherwise (M8): %+v (%v)", again, err)
