@@ -3,6 +3,7 @@ package main
 // The packages whose tests catch mutants.
 const (
 	simulation = "functions/simulation"
+	dispatch   = "functions/dispatch"
 	planner    = "functions/planner"
 	chunk      = "functions/chunk"
 	finalizer  = "functions/finalizer"
@@ -16,9 +17,10 @@ const (
 	memory     = "shared/runstate/memory"
 )
 
-var catchers = []string{simulation, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, chunkplan, memory, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
+var catchers = []string{simulation, dispatch, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, chunkplan, memory, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
 
 func simulated(test string) catcher  { return catcher{pkg: simulation, test: test} }
+func passing(test string) catcher    { return catcher{pkg: dispatch, test: test} }
 func planning(test string) catcher   { return catcher{pkg: planner, test: test} }
 func chunking(test string) catcher   { return catcher{pkg: chunk, test: test} }
 func finalizing(test string) catcher { return catcher{pkg: finalizer, test: test} }
