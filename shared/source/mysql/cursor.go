@@ -217,25 +217,18 @@ func (s *Source) EstimateRows(ctx context.Context, rel source.Relation, w keyspa
 		if err != nil {
 			return err
 		}
-		estimates, err := s.session.estimates(ctx, []string{"select 1 from " + r.from() + " where " + strings.Join(predicates, " and ")})
-		if err == nil {
-			estimate = estimates[0]
-		}
+		estimate, err = s.session.estimate(ctx, "select 1 from "+r.from()+" where "+strings.Join(predicates, " and "))
 		return err
 	})
 	return estimate, err
 }
 
-// estimates returns how many rows the server expects to look at for each of
-// some statements on one table; -1 is unknown.
-func (s *session) estimates(ctx context.Context, statements []string) ([]int64, error) {
-	estimates := make([]int64, len(statements))
-	for i, statement := range statements {
-		rows, err := s.query(ctx, "explain format = json "+statement)
-		if err != nil {
-			return nil, err
-		}
-		estimates[i] = rowsOfPlan(rows[0].text(0))
+// estimate returns how many rows the server expects to look at for a statement
+// on one table; -1 is unknown.
+func (s *session) estimate(ctx context.Context, statement string) (int64, error) {
+	rows, err := s.query(ctx, "explain format = json "+statement)
+	if err != nil || len(rows) == 0 {
+		return -1, err
 	}
-	return estimates, nil
+	return rowsOfPlan(rows[0].text(0)), nil
 }

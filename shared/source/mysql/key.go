@@ -211,6 +211,19 @@ func compared(key []column, operator string, at keyspace.Key) (string, error) {
 	return "(" + condition + ")", nil
 }
 
+// equal compares a key of several columns with one value.
+func equal(key []column, at keyspace.Key) (string, error) {
+	parts := make([]string, len(key))
+	for i, c := range key {
+		value, err := c.constant(at[i])
+		if err != nil {
+			return "", err
+		}
+		parts[i] = c.expression() + " = " + value
+	}
+	return strings.Join(parts, " and "), nil
+}
+
 // orderBy sorts by the key in the server's own order, the one that bounds are
 // compared in.
 func orderBy(key []column, direction string) string {

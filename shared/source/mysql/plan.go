@@ -1,6 +1,10 @@
 package mysql
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
 
 // rowsOfPlan finds the number of rows that a table is expected to give in the
 // answer of EXPLAIN FORMAT = JSON, which MySQL and MariaDB write with different
@@ -31,8 +35,8 @@ func rowsIn(node any) int64 {
 		if message, ok := n["message"].(string); ok && message != "" {
 			return 0
 		}
-		for _, child := range n {
-			if rows := rowsIn(child); rows >= 0 {
+		for _, name := range slices.Sorted(maps.Keys(n)) {
+			if rows := rowsIn(n[name]); rows >= 0 {
 				return rows
 			}
 		}
