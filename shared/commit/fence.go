@@ -60,7 +60,7 @@ func (f Fence) Read(ctx context.Context) (Held, error) {
 	doc, err := contract.DecodeCursor(body)
 	if err != nil {
 		return Held{}, fault.Wrap(err, fault.Refused, "LAPSTRAKE_STATE_CURSOR_UNREADABLE",
-			"export %q: %s cannot be read, and nothing is started from a cursor that is not understood; restore it from the bucket's versions or a copy, or start a run with --reanchor", f.Export, key)
+			"export %q: %s cannot be read, and nothing is started from a cursor that is not understood; restore its newest version, or start a run with --reanchor", f.Export, key)
 	}
 	if doc.Export != f.Export {
 		return Held{}, fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_OF_OTHER_EXPORT",
@@ -97,7 +97,7 @@ func (f Fence) RefuseLostHistory(ctx context.Context, prefix destination.Store) 
 		return nil
 	}
 	return fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_MISSING",
-		"export %q: %s is gone, but %s shows that the export has run here; nothing was started. Restore the document, choose an empty destination, or start a run with --reanchor, which makes a new document from what the runs have left",
+		"export %q: %s is gone, but %s shows that the export has run here; nothing was started. Restore its newest version, choose an empty destination, or start a run with --reanchor, which makes a new document from what the runs have left",
 		f.Export, contract.CursorKey(f.Export), found)
 }
 

@@ -83,5 +83,5 @@ func (d CursorDocument) check() error {
 
 func unreadableCursor(err error) error {
 	return fault.Wrap(err, fault.Refused, "LAPSTRAKE_STATE_CURSOR_UNREADABLE",
-		"cursor document cannot be read and is not treated as absent, nothing was changed: restore an earlier version of it, or re-anchor the export")
+		"cursor document cannot be read and is not treated as absent, nothing was changed: restore its newest version, or re-anchor the export")
 }
