@@ -1,8 +1,6 @@
 package commit
 
 import (
-	"bytes"
-	"encoding/json"
 	"path"
 	"sort"
 	"strings"
@@ -11,7 +9,6 @@ import (
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
-	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 )
 
@@ -82,63 +79,28 @@ func (f Frozen) Rows() int64 {
 	return n
 }
 
-// runRecord is record-gNNNNNN.json: what each task covered, from which the
-// coverage of the key space can be proved without the table.
-type runRecord struct {
-	RecordVersion int                   `json:"record_version"`
-	RunID         contract.RunID        `json:"run_id"`
-	Export        contract.ExportName   `json:"export"`
-	Generation    contract.Generation   `json:"generation"`
-	Plan          contract.RunRecordRef `json:"plan"`
-	// Window is what the run covered, in modes with a position; Within what its
-	// tasks were limited to.
-	Window *contract.PositionWindow `json:"window,omitempty"`
-	Within *keyspace.Window         `json:"within,omitempty"`
-	Tasks  []taskRecord             `json:"tasks"`
-}
-
-type taskRecord struct {
-	Task         contract.TaskID `json:"task"`
-	Range        json.RawMessage `json:"range"`
-	SplitOf      contract.TaskID `json:"split_of,omitempty"`
-	RepairOf     contract.TaskID `json:"repair_of,omitempty"`
-	SupersededBy contract.TaskID `json:"superseded_by,omitempty"`
-	Rows         int64           `json:"rows"`
-	Parts        []string        `json:"parts"`
-	ReadPosition string          `json:"read_position,omitempty"`
-	// EndKeys and RepeatedRows are of modes with a position: how many rows the
-	// task delivered at the end of the window, and at its start.
-	EndKeys      int   `json:"end_keys,omitempty"`
-	RepeatedRows int64 `json:"repeated_rows,omitempty"`
-}
-
 // Record returns the run record: a pure function of plan and table, so two
 // finalizers of one generation write equal bytes.
 func (f Frozen) Record(planFingerprint contract.Fingerprint) ([]byte, error) {
 	export := contract.ExportName(f.Plan.Export.Name)
-	r := runRecord{
-		RecordVersion: 1, RunID: f.Plan.RunID, Export: export, Generation: f.Generation,
-		Plan:   contract.RunRecordRef{Key: contract.PlanKey(export, f.Plan.RunID), Fingerprint: planFingerprint},
-		Window: f.Window(), Within: f.Plan.Within,
+	r := contract.RunRecord{
+		RecordVersion: contract.RecordVersion, RunID: f.Plan.RunID, Export: export, Generation: f.Generation,
+		Plan: contract.RunRecordRef{Key: contract.PlanKey(export, f.Plan.RunID), Fingerprint: planFingerprint},
+		Key:  f.Plan.Key, Window: f.Window(), Within: f.Plan.Within, Tasks: []contract.TaskRecord{},
 	}
 	chunks := append([]runstate.Chunk(nil), f.Chunks...)
 	sort.SliceStable(chunks, func(i, j int) bool { return chunks[i].ID < chunks[j].ID })
 	for _, c := range chunks {
-		rng, err := json.Marshal(c.Range)
-		if err != nil {
-			return nil, err
+		t := contract.TaskRecord{
+			Task: c.ID, Predicate: contract.PredicateOf(c.Range), SplitOf: c.SplitOf, RepairOf: c.RepairOf, SupersededBy: c.SupersededBy,
+			Rows: c.Rows, Parts: []string{}, ReadPosition: c.ReadPosition, EndKeys: len(c.HiKeys), RepeatedRows: c.Repeated,
 		}
-		t := taskRecord{Task: c.ID, Range: rng, SplitOf: c.SplitOf, RepairOf: c.RepairOf, SupersededBy: c.SupersededBy, Rows: c.Rows, Parts: []string{}, ReadPosition: c.ReadPosition, EndKeys: len(c.HiKeys), RepeatedRows: c.Repeated}
 		for _, p := range c.Parts {
 			t.Parts = append(t.Parts, p.Path)
 		}
 		r.Tasks = append(r.Tasks, t)
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(r)
-	return b.Bytes(), err
+	return r.Encode()
 }
 
 // TombstoneOf returns what the tombstone of a run of this export says of source
