@@ -157,10 +157,10 @@ func (p Publication) readFence(ctx context.Context, prefix destination.Store, co
 	}
 	if doc.OwnerRunID == p.Me.RunID {
 		switch {
-		case doc.Generation < p.Generation: // it was taken by a swap of this very document
-			return Held{}, nil, p.Fence.refusedAsOld(doc, "this run's item", p.Generation)
 		case doc.Generation > p.Generation:
 			return held, &Published{Ending: Stale, Manifest: committed}, nil
+		case doc.Generation < p.Generation: // it was taken by a swap of this very document
+			return Held{}, nil, p.Fence.refusedAsOld(doc, "this run's item", p.Generation)
 		case doc.Generation == p.Generation && (doc.State == contract.FenceOpen && !p.Repair || doc.State == contract.FenceCommitted):
 			return held, nil, nil
 		case doc.Generation == p.Generation && doc.State == contract.FenceReleased && (committed != nil || p.adopts()):

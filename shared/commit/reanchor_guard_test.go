@@ -53,6 +53,9 @@ func TestTracesOfALostDocument(t *testing.T) {
 			m.Parts, m.PartCount, m.RowCount = []contract.Part{}, 0, 0
 			w.create(t, "out/"+contract.SidecarName("r8"), encoded(t, m))
 		}, 8},
+		{"a generation of which nothing else is left", func(t *testing.T, w *world) {
+			w.create(t, contract.GenerationKey("orders", 7), []byte("{}"))
+		}, 8},
 		{"a success of another export", func(t *testing.T, w *world) {
 			m, err := contract.DecodeManifest(w.publication(w.store, "r8", 7, nil, 70).Manifest)
 			if err != nil {

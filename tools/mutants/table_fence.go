@@ -4,6 +4,8 @@ const (
 	fenceFile   = "shared/commit/fence.go"
 	acquireFile = "shared/commit/acquire.go"
 	sealFile    = "shared/commit/seal.go"
+
+	generationFile = "shared/commit/generation.go"
 )
 
 // fenceMutants break the way to an open fence: TAKE, seal, roll forward, OPEN,
@@ -210,5 +212,59 @@ var fenceMutants = []mutant{
 		removes:  "a planner whose OPEN lost to another run stops",
 		edits:    []edit{holds(acquireFile, "Acquisition.afterDuplicate", "held.Doc.OwnerRunID != a.Me.RunID", "false")},
 		caughtBy: committing("TestOvertakenPlannerLosesTheFence"),
+	},
+	{
+		name: "an-older-document-is-believed", rule: "V10, ADR-0008",
+		removes:  "a document below a generation that has left its trace is refused",
+		edits:    []edit{holds(generationFile, "Fence.looksNewest", "g > own", "false")},
+		caughtBy: simulated("TestOlderCursorIsPutBack/incremental, out/{run_id}/, the newest is put back"),
+	},
+	{
+		name: "a-document-below-the-manifest", rule: "V8, ADR-0008",
+		removes:  "a document below the generation of the prefix's manifest is refused",
+		edits:    []edit{holds(generationFile, "Fence.looksNewest", "f.Seen > own", "false")},
+		caughtBy: committing("TestOldDocumentIsRefused/the manifest of the prefix alone, take"),
+	},
+	{
+		name: "a-document-that-hides-its-owner", rule: "V10, ADR-0008",
+		removes:  "a document that is opening though its owner has planned is refused",
+		edits:    []edit{holds(generationFile, "Fence.refuseOpened", "plan.FirstGeneration >= doc.Generation", "false")},
+		caughtBy: committing("TestOldDocumentIsRefused/the plan of a run that is said to be opening, take"),
+	},
+	{
+		name: "a-rival-makes-a-document-old", rule: "ADR-0008",
+		removes:  "a document that has changed since it was read is read again, not refused",
+		edits:    []edit{holds(generationFile, "Fence.old", "now.Version != held.Version", "false")},
+		caughtBy: committing("TestRivalIsNoReasonToRefuse"),
+	},
+	{
+		name: "no-trace-is-made-up-for", rule: "ADR-0008",
+		removes:  "every generation but the newest has left its trace",
+		edits:    []edit{ahead(generationFile, "Fence.follow", "_, err = f.trace(", "return nil")},
+		caughtBy: committing("TestEveryGenerationButTheNewestHasLeftItsTrace"),
+	},
+	{
+		name: "another-owners-trace-is-mine", rule: "ADR-0008",
+		removes:  "a copy that comes between the look and the swap is noticed by its generation's trace",
+		edits:    []edit{holds(generationFile, "Fence.leaveTrace", "!theirs", "true")},
+		caughtBy: committing("TestOlderCopyUnderASleeper"),
+	},
+	{
+		name: "published-under-an-older-document", rule: "V8, ADR-0008",
+		removes:  "no pair of a generation above the document's is published over",
+		edits:    []edit{holds(generationFile, "Fence.refuseBelow", "m.Generation <= doc.Generation", "true")},
+		caughtBy: committing("TestOldDocumentPublishesNothing/the finalizer of a run that it names"),
+	},
+	{
+		name: "repair-believes-an-older-document", rule: "V8, ADR-0008",
+		removes:  "a run that only an older document calls the last one is not repaired",
+		edits:    []edit{holds(generationFile, "Fence.ReadNewest", "!held.Absent()", "false")},
+		caughtBy: simulated("TestOlderCursorIsPutBack/full, out/, the newest is put back"),
+	},
+	{
+		name: "reanchor-ignores-traces", rule: "ADR-0004, ADR-0008",
+		removes:  "a document that is made anew is above every generation that has left a trace",
+		edits:    []edit{does("shared/commit/reanchor.go", "Acquisition.traces", "t.saw(contract.TracedGeneration(name))", "")},
+		caughtBy: committing("TestTracesOfALostDocument/a generation of which nothing else is left"),
 	},
 }

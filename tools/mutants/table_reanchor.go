@@ -26,7 +26,7 @@ var reanchorMutants = []mutant{
 	{
 		name: "unreadable-document-is-not-kept", rule: "ADR-0004",
 		removes:  "what nobody could read is kept",
-		edits:    []edit{reads(reanchorFile, "Acquisition.reanchor", "if lost != nil { // what nobody", "if lost != nil && !$on { // what nobody")},
+		edits:    []edit{reads(reanchorFile, "Acquisition.reanchor", "if lost != nil { // it is kept", "if lost != nil && !$on { // it is kept")},
 		caughtBy: planning("TestReanchor/the document is truncated"),
 	},
 	{
@@ -122,7 +122,7 @@ var reanchorMutants = []mutant{
 	{
 		name: "document-replaces-a-good-one", rule: "ADR-0004",
 		removes:  "a document that is there is not made anew",
-		edits:    []edit{reads(reanchorFile, "Acquisition.reanchor", "_, err := contract.DecodeCursor(lost); err == nil {", "_, err := contract.DecodeCursor(lost); err == nil && !$on {")},
+		edits:    []edit{reads(reanchorFile, "Acquisition.reanchor", "doc, err := contract.DecodeCursor(lost); err == nil {", "doc, err := contract.DecodeCursor(lost); err == nil && !$on {")},
 		caughtBy: committing("TestReanchorFindsTheDocumentPutBack"),
 	},
 	{
