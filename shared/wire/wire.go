@@ -121,7 +121,7 @@ type Trigger struct {
 
 // Callback says whom to tell when the run has ended.
 type Callback struct {
-	Kind  string `json:"kind"` // "sfn", "workflows" or "none"
+	Kind  string `json:"kind"` // StepFunctions, "workflows" or "none"
 	Token string `json:"token,omitempty"`
 }
 

@@ -94,6 +94,9 @@ func (n *Notifier) Notify(ctx context.Context, e notify.Event) error {
 }
 
 func (n *Notifier) wants(e notify.Event) bool {
+	if e.ForCallback() {
+		return false
+	}
 	return e.Failed() && slices.Contains(n.on, OnFailure) ||
 		e.SchemaChanged && slices.Contains(n.on, OnSchemaChange) ||
 		e.Degraded() && slices.Contains(n.on, OnDegraded)
