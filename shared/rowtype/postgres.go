@@ -12,6 +12,9 @@ type PostgresType struct {
 	Modifier int32
 	// Elem is what an array is of; nil for everything else.
 	Elem *PostgresType
+	// Parts are the types that the values of a composite, a range or a
+	// multirange are made of.
+	Parts []PostgresType
 }
 
 // PostgresMapping is how the values of a PostgresType are delivered.
@@ -19,9 +22,9 @@ type PostgresMapping struct {
 	Type     Type
 	Fidelity string
 	TextForm string
-	// Cast is the PostgreSQL type that the server turns each value into before
-	// it sends it; "" for none.
-	Cast string
+	// Casts are the PostgreSQL types that the server turns each value into, one
+	// after the other, before it sends it.
+	Casts []string
 }
 
 // UnmappedError says why a type cannot be delivered and what to write instead.
@@ -90,7 +93,7 @@ func (t PostgresType) Map() (PostgresMapping, error) {
 	switch {
 	case t.Elem != nil:
 		elem, err := t.Elem.Map()
-		if err != nil || elem.Type.Kind == Decimal {
+		if err != nil || elem.Type.Kind == Decimal || elem.Type.Kind == List {
 			return PostgresMapping{}, t.unmapped("is an array of " + t.Elem.Native() + ", which has no list form")
 		}
 		return PostgresMapping{Type: Type{Kind: List, Elem: &elem.Type}, Fidelity: Compatible}, nil
@@ -136,29 +139,34 @@ func (t PostgresType) Override(to Type) (PostgresMapping, error) {
 	}
 	switch to.Kind {
 	case Text:
-		if t.hasServerText() {
-			return PostgresMapping{Type: to, Fidelity: LogicalString, TextForm: ServerText, Cast: "text"}, nil
+		switch {
+		case t.HasServerText():
+			return PostgresMapping{Type: to, Fidelity: LogicalString, TextForm: ServerText, Casts: []string{"text"}}, nil
+		case name == "money":
+			return PostgresMapping{Type: to, Fidelity: LogicalString, TextForm: DecimalPlain, Casts: []string{"numeric", "text"}}, nil
+		case t.isArrayOfMoney():
+			return PostgresMapping{Type: to, Fidelity: LogicalString, TextForm: DecimalPlain, Casts: []string{"numeric[]", "text"}}, nil
 		}
 	case Decimal:
 		switch digits := integerDigits[name]; {
 		case name == "numeric":
 			return PostgresMapping{Type: to, Fidelity: Exact}, nil
 		case name == "money":
-			return PostgresMapping{Type: to, Fidelity: Exact, Cast: "numeric"}, nil
+			return PostgresMapping{Type: to, Fidelity: Exact, Casts: []string{"numeric"}}, nil
 		case digits > 0 && to.Precision-to.Scale >= digits:
-			return PostgresMapping{Type: to, Fidelity: Exact, Cast: "numeric"}, nil
+			return PostgresMapping{Type: to, Fidelity: Exact, Casts: []string{"numeric"}}, nil
 		}
 	case Int32:
 		if name == "int2" {
-			return PostgresMapping{Type: to, Fidelity: Compatible, Cast: "int4"}, nil
+			return PostgresMapping{Type: to, Fidelity: Compatible, Casts: []string{"int4"}}, nil
 		}
 	case Int64:
 		if name == "int2" || name == "int4" {
-			return PostgresMapping{Type: to, Fidelity: Compatible, Cast: "int8"}, nil
+			return PostgresMapping{Type: to, Fidelity: Compatible, Casts: []string{"int8"}}, nil
 		}
 	case Float64:
 		if name == "float4" {
-			return PostgresMapping{Type: to, Fidelity: Compatible, Cast: "float8"}, nil
+			return PostgresMapping{Type: to, Fidelity: Compatible, Casts: []string{"float8"}}, nil
 		}
 	case Timestamp:
 		if to.Nano && (name == "timestamptz" && to.UTC || name == "timestamp" && !to.UTC) {
@@ -172,16 +180,26 @@ func (t PostgresType) Override(to Type) (PostgresMapping, error) {
 	return PostgresMapping{}, &UnmappedError{Native: t.Native(), Why: why, Advice: "leave the override out for " + mapped.Type.String()}
 }
 
-// hasServerText reports whether the server's text of a value means the same
-// whatever the session and the database are set to.
-func (t PostgresType) hasServerText() bool {
+// HasServerText reports whether the server's text of a value means the same
+// whatever the session and the database are set to, and so whether the server
+// reads it as the same value again.
+func (t PostgresType) HasServerText() bool {
 	switch {
 	case t.Elem != nil:
-		return t.Elem.hasServerText()
+		return t.Elem.HasServerText()
 	case t.BuiltIn && (t.Name == "money" || searchPathText[t.Name]):
 		return false
 	}
-	return t.Class == 'b' || t.Class == 'e' || t.Class == 'r' || t.Class == 'm'
+	for _, part := range t.Parts {
+		if !part.HasServerText() {
+			return false
+		}
+	}
+	return t.Class == 'b' || t.Class == 'e' || t.Class == 'r' || t.Class == 'm' || t.Class == 'c'
+}
+
+func (t PostgresType) isArrayOfMoney() bool {
+	return t.Elem != nil && t.Elem.Elem == nil && t.Elem.BuiltIn && t.Elem.Name == "money"
 }
 
 func (t PostgresType) unmapped(why string) error {
@@ -193,14 +211,14 @@ func (t PostgresType) advice() string {
 	p, s, bounded := t.numeric()
 	switch {
 	case t.BuiltIn && t.Name == "money":
-		return "set it to decimal(19,2) under columns:"
+		return "set it to decimal(19,2) or text under columns:"
 	case bounded && s < 0 && p-s <= MaxPrecision:
 		return fmt.Sprintf("set it to decimal(%d,0) or text under columns:", p-s)
 	case bounded && s > p && s <= MaxPrecision:
 		return fmt.Sprintf("set it to decimal(%d,%d) or text under columns:", s, s)
 	case t.BuiltIn && t.Name == "numeric" && !bounded:
 		return "set it to the decimal(p,s) that holds its values, or to text, under columns:"
-	case t.hasServerText():
+	case t.HasServerText() || t.isArrayOfMoney():
 		return "set it to text under columns:"
 	case t.Class == 'c':
 		return "use a query: that turns it into to_jsonb(…) or leaves it out"

@@ -21,6 +21,10 @@ func array(of PostgresType) PostgresType {
 	return t
 }
 
+func made(class byte, name string, parts ...PostgresType) PostgresType {
+	return PostgresType{Name: name, Class: class, Modifier: -1, Parts: parts}
+}
+
 func extension(name string) PostgresType { return PostgresType{Name: name, Class: 'b', Modifier: -1} }
 
 func TestPostgresMap(t *testing.T) {
@@ -54,15 +58,18 @@ func TestPostgresMap(t *testing.T) {
 		{"an array of enums", array(enum), "list<enum>", "_mood", Compatible},
 		{"an array of numerics", array(numeric(10, 2)), "refused: set it to text", "", ""},
 		{"an array of what has no mapping", array(builtIn("inet")), "refused: set it to text", "", ""},
-		{"money", builtIn("money"), "refused: set it to decimal(19,2)", "", ""},
-		{"an array of money", array(builtIn("money")), "refused: use a query:", "", ""},
+		{"money", builtIn("money"), "refused: set it to decimal(19,2) or text", "", ""},
+		{"an array of money", array(builtIn("money")), "refused: set it to text", "", ""},
+		{"an array of domains over arrays", array(array(builtIn("int4"))), "refused: set it to text", "", ""},
 		{"a time with a zone", builtIn("timetz"), "refused: set it to text", "", ""},
 		{"bits", builtIn("varbit"), "refused: set it to text", "", ""},
 		{"inet", builtIn("inet"), "refused: set it to text", "", ""},
 		{"hstore", extension("hstore"), "refused: set it to text", "", ""},
 		{"a range", PostgresType{Name: "int4range", BuiltIn: true, Class: 'r', Modifier: -1}, "refused: set it to text", "", ""},
 		{"regclass, whose text depends on the search path", builtIn("regclass"), "refused: use a query:", "", ""},
-		{"a composite", PostgresType{Name: "address", Class: 'c', Modifier: -1}, "refused: use a query: that turns it into to_jsonb", "", ""},
+		{"a composite", made('c', "address", builtIn("text"), builtIn("int4")), "refused: set it to text", "", ""},
+		{"a composite with money in it", made('c', "price", builtIn("text"), array(builtIn("money"))), "refused: use a query: that turns it into to_jsonb", "", ""},
+		{"a record of a query", PostgresType{Name: "record", BuiltIn: true, Class: 'p', Modifier: -1}, "refused: use a query: that casts it", "", ""},
 		{"a type of the user's with a built-in name", extension("int4"), "refused: set it to text", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -95,7 +102,14 @@ func TestPostgresOverride(t *testing.T) {
 		{"a wider float", builtIn("float4"), "double", "float64", "float8"},
 		{"a float as a decimal", builtIn("float8"), "decimal(38,9)", "refused: leave the override out", ""},
 		{"money as a decimal", builtIn("money"), "decimal(19,2)", "decimal(19,2)", "numeric"},
-		{"money as text depends on a locale", builtIn("money"), "text", "refused: set it to decimal(19,2)", ""},
+		{"money as text, in digits that no locale changes", builtIn("money"), "text", "text", "numeric text"},
+		{"an array of money as text", array(builtIn("money")), "text", "text", "numeric[] text"},
+		{"an array of arrays of money as text", array(array(builtIn("money"))), "text", "refused: use a query:", ""},
+		{"a range of money as text", made('r', "prices", builtIn("money")), "text", "refused: use a query:", ""},
+		{"a composite as text", made('c', "address", builtIn("text"), array(builtIn("inet"))), "text", "text", "text"},
+		{"a composite of a composite with regclass in it", made('c', "outer", made('c', "inner", builtIn("regclass"))), "text", "refused: use a query:", ""},
+		{"an array of composites as text", array(made('c', "address", builtIn("text"))), "text", "text", "text"},
+		{"a multirange as text", made('m', "days", builtIn("date")), "text", "text", "text"},
 		{"a range as text", PostgresType{Name: "int4range", BuiltIn: true, Class: 'r', Modifier: -1}, "text", "text", "text"},
 		{"an array as text", array(builtIn("numeric")), "text", "text", "text"},
 		{"regclass as text", builtIn("regclass"), "text", "refused: use a query:", ""},
@@ -111,8 +125,9 @@ func TestPostgresOverride(t *testing.T) {
 			}
 			got, err := tc.from.Override(to)
 			check(t, got, err, tc.want)
-			if got.Cast != tc.cast || (got.TextForm == ServerText) != (tc.cast == "text") {
-				t.Fatalf("cast %q with text form %q, want cast %q", got.Cast, got.TextForm, tc.cast)
+			form := map[string]string{"text": ServerText, "numeric text": DecimalPlain, "numeric[] text": DecimalPlain}[tc.cast]
+			if strings.Join(got.Casts, " ") != tc.cast || got.TextForm != form {
+				t.Fatalf("casts %q with text form %q, want %q with %q", got.Casts, got.TextForm, tc.cast, form)
 			}
 		})
 	}

@@ -46,9 +46,11 @@ const (
 	Lossy         = "lossy"          // some values lose something
 )
 
-// ServerText is the TextForm of a value that the server itself turned into
-// text.
-const ServerText = "server_text"
+// Values of Column.TextForm.
+const (
+	ServerText   = "server_text"   // what the server itself makes of the value
+	DecimalPlain = "decimal_plain" // digits and a point, no sign but minus
+)
 
 // Type is a logical type. Two types are equal when their String is.
 type Type struct {

@@ -94,7 +94,7 @@ type Table struct {
 	// Rows and Bytes are the server's estimates; -1 is unknown, not empty
 	// (PLN-16).
 	Rows, Bytes int64
-	// KeyColumns describe every column by name as a key, for a configured
+	// KeyColumns describe every column that can be cut by as a key, for a configured
 	// chunk column.
 	KeyColumns map[string]keyspace.Column
 	// Correlation is, by column, how well the order of its values matches the

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/fault"
@@ -170,42 +171,64 @@ type catalogType struct {
 	rowtype.PostgresType
 	spelled    string // as it is written in SQL, without a modifier
 	base, elem uint32
-	modifier   int32 // a domain's
+	parts      []uint32 // what a composite, a range or a multirange is made of
+	modifier   int32    // a domain's
 	isArray    bool
 }
 
-// types reads the types of the fields.
+// types reads the types of the fields. The type of a multirange is looked for
+// by the name of its column, which PostgreSQL 13 lacks.
 func (s *session) types(ctx context.Context, fields []field) (types, error) {
 	oids := make([]string, len(fields))
 	for i, f := range fields {
 		oids[i] = fmt.Sprint(f.typeOID)
 	}
 	rows, err := s.query(ctx, `
-with recursive need(oid) as (
+with recursive part(whole, oid) as (
+  select rngtypid, rngsubtype from pg_catalog.pg_range
+  union all
+  select (pg_catalog.to_jsonb(r)->>'rngmultitypid')::oid, rngsubtype from pg_catalog.pg_range r
+), need(oid) as (
   select pg_catalog.unnest($1::oid[])
   union
-  select part.oid from need join pg_catalog.pg_type t on t.oid = need.oid
-    cross join lateral (values (t.typbasetype), (t.typelem)) as part(oid) where part.oid <> 0
+  select next.oid from need join pg_catalog.pg_type t on t.oid = need.oid
+    cross join lateral (
+      values (t.typbasetype), (t.typelem)
+      union all select p.oid from part p where p.whole = t.oid
+      union all select a.atttypid from pg_catalog.pg_attribute a where t.typtype = 'c' and a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+    ) as next(oid) where next.oid <> 0
 )
 select t.oid, t.typname, t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace, t.typtype, t.typbasetype, t.typelem, t.typtypmod,
        coalesce((select e.typarray = t.oid from pg_catalog.pg_type e where e.oid = t.typelem), false),
-       pg_catalog.format_type(t.oid, -1)
+       pg_catalog.format_type(t.oid, -1),
+       case when t.typtype = 'c'
+            then (select pg_catalog.string_agg(a.atttypid::text, ' ' order by a.attnum) from pg_catalog.pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped)
+            else (select p.oid::text from part p where p.whole = t.oid) end
 from need join pg_catalog.pg_type t on t.oid = need.oid`, "{"+strings.Join(oids, ",")+"}")
 	if err != nil {
 		return nil, err
 	}
 	known := make(types, len(rows))
 	for _, r := range rows {
-		known[uint32(r.int(0))] = catalogType{
+		t := catalogType{
 			PostgresType: rowtype.PostgresType{Name: r.text(1), BuiltIn: r.bool(2), Class: r.text(3)[0]},
 			base:         uint32(r.int(4)), elem: uint32(r.int(5)), modifier: int32(r.int(6)), isArray: r.bool(7), spelled: r.text(8),
 		}
+		for _, part := range strings.Fields(r.text(9)) {
+			oid, err := strconv.ParseUint(part, 10, 32)
+			if err != nil {
+				return nil, err
+			}
+			t.parts = append(t.parts, uint32(oid))
+		}
+		known[uint32(r.int(0))] = t
 	}
 	return known, nil
 }
 
 // resolve follows domains to the type under them, whose modifier is the
-// innermost domain's, and arrays to their elements.
+// innermost domain's, arrays to their elements, and composites and ranges to
+// their parts.
 func (known types) resolve(oid uint32, modifier int32) (base uint32, t rowtype.PostgresType) {
 	for known[oid].Class == 'd' {
 		oid, modifier = known[oid].base, known[oid].modifier
@@ -216,6 +239,10 @@ func (known types) resolve(oid uint32, modifier int32) (base uint32, t rowtype.P
 	if found.isArray {
 		_, elem := known.resolve(found.elem, modifier)
 		t.Elem = &elem
+	}
+	for _, oid := range found.parts {
+		_, part := known.resolve(oid, -1)
+		t.Parts = append(t.Parts, part)
 	}
 	return oid, t
 }

@@ -22,7 +22,7 @@ type column struct {
 	base     uint32 // OID of the type under its domains
 	elem     uint32 // OID of what an array is of
 	postgres rowtype.PostgresType
-	cast     string
+	casts    []string
 	spelled  string // the type, as bounds are cast to it
 	fallback string // of a cursor: the column that counts where this one is NULL
 }
@@ -34,11 +34,25 @@ func (c column) key() keyspace.Column {
 
 // selected is the column in a select list.
 func (c column) selected() string {
-	if c.cast == "" {
-		return input(c.Name)
+	expression := input(c.Name)
+	for _, cast := range c.casts {
+		expression += "::pg_catalog." + cast
 	}
-	return input(c.Name) + "::pg_catalog." + c.cast
+	return expression
 }
+
+// sent is the type that the server turns the values into at last; "" if it
+// sends them as they are.
+func (c column) sent() string {
+	if len(c.casts) == 0 {
+		return ""
+	}
+	return c.casts[len(c.casts)-1]
+}
+
+// isOwnText reports whether the delivered text is what the server reads as the
+// same value again.
+func (c column) isOwnText() bool { return len(c.casts) == 1 && c.casts[0] == "text" }
 
 // resolved reads the columns of a relation without mapping them.
 func (s *session) resolved(ctx context.Context, r relation) ([]column, error) {
@@ -79,7 +93,7 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 			refused = append(refused, fmt.Sprintf("column %s: %v", sqltext.Postgres.Name(c.Name), err))
 			continue
 		}
-		c.Type, c.Fidelity, c.TextForm, c.cast = m.Type, m.Fidelity, m.TextForm, m.Cast
+		c.Type, c.Fidelity, c.TextForm, c.casts = m.Type, m.Fidelity, m.TextForm, m.Casts
 	}
 	if len(refused) > 0 {
 		return nil, fault.New(fault.Permanent, codeType, "%s has columns that cannot be delivered, nothing was read: %s", r, strings.Join(refused, "; "))

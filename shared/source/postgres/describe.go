@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/keyspace"
-	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
 )
 
@@ -31,7 +30,9 @@ func (s *Source) Describe(ctx context.Context, rel source.Relation) (source.Tabl
 		table = source.Table{Relation: r.Relation, Kind: kinds[r.kind], Rows: -1, Bytes: -1, KeyColumns: map[string]keyspace.Column{}}
 		for _, c := range columns {
 			table.Columns = append(table.Columns, c.Column)
-			table.KeyColumns[c.Name] = c.key()
+			if !c.isComposite() {
+				table.KeyColumns[c.Name] = c.key()
+			}
 		}
 		if r.kind == "q" {
 			return nil
@@ -116,10 +117,12 @@ candidates:
 
 // keyable reports whether a value's text means the same value again. The
 // others depend on a locale or on the search path.
-func (c column) keyable() bool {
-	_, err := c.postgres.Override(rowtype.Type{Kind: rowtype.Text})
-	return err == nil
-}
+func (c column) keyable() bool { return !c.isComposite() && c.postgres.HasServerText() }
+
+// isComposite reports whether IS NULL asks the fields of a value and not the
+// value: (1,) is neither NULL nor NOT NULL, and (,) is NULL though it is there.
+// Ranges of such a key would leave rows out or have them twice.
+func (c column) isComposite() bool { return c.postgres.Class == 'c' }
 
 func (s *session) correlation(ctx context.Context, r relation) (map[string]float64, error) {
 	rows, err := s.query(ctx, `

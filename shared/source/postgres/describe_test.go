@@ -29,7 +29,7 @@ func keyNames(t *testing.T, src *Source, rel source.Relation) []string {
 
 func TestKeys(t *testing.T) {
 	s := newServer(t)
-	s.exec(t, `create collation icu (provider = icu, locale = 'en'); create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`)
+	s.exec(t, `create collation icu (provider = icu, locale = 'en'); create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false); create type pair as (x int, y text); create domain domain_pair as pair`)
 	src := s.source(t)
 	for _, tc := range []struct {
 		name, columns string
@@ -50,6 +50,7 @@ func TestKeys(t *testing.T) {
 		{"one of the column's own collation", "a text collate icu not null", "create unique index on t (a)", []string{"a"}},
 		{"one with an operator class of its own", "a text not null", "create unique index on t (a text_pattern_ops)", nil},
 		{"money, whose text depends on a locale", "a money primary key", "", nil},
+		{"a composite, which IS NULL takes apart", "a pair primary key, b domain_pair not null unique", "", nil},
 		{"that of a table with children says nothing of their rows", "a int primary key", "drop table if exists child; create table child () inherits (t); insert into child values (1); insert into t values (1)", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -57,6 +58,9 @@ func TestKeys(t *testing.T) {
 			rel := s.table("t")
 			if strings.Contains(tc.columns, "money") {
 				rel.Overrides = map[string]string{"a": "decimal(19,2)"}
+			}
+			if strings.Contains(tc.columns, "pair") {
+				rel.Overrides = map[string]string{"a": "text", "b": "text"}
 			}
 			if got := keyNames(t, src, rel); !slices.Equal(got, tc.want) {
 				t.Fatalf("%q, want %q", got, tc.want)
@@ -119,7 +123,7 @@ func TestRefusals(t *testing.T) {
 	s.exec(t, `create table "Orders" (id int primary key, "Amount" numeric(10,2), ip inet, span int4range, n numeric);
 		create table nothing (); create table half (id int, pub int, secret int); create table mine (id int); create table guarded (id int);
 		alter table guarded enable row level security;
-		create type pair as (a int, b int); create table composed (p pair);
+		create type pair as (a int, b money); create table composed (p pair); create table costs (m money, a money[]);
 		create view broken as select id from mine; create function fails() returns int language sql as 'insert into `+s.quoted()+`.mine values (1) returning id';
 		create schema closed; create table closed.t (a int); grant select on closed.t to public`)
 	s.finally("drop schema closed cascade")
@@ -139,7 +143,9 @@ func TestRefusals(t *testing.T) {
 		{"an override of a column that is not there", nil, s.table("Orders"), map[string]string{"price": "text"}, fault.Usage, "LAPSTRAKE_CONFIG_COLUMN_UNKNOWN", []string{`"price"`}},
 		{"an override in another case", nil, s.table("Orders"), map[string]string{"amount": "text"}, fault.Usage, "LAPSTRAKE_CONFIG_COLUMN_UNKNOWN", []string{`"amount"`, `"Amount"`}},
 		{"an override that would change values", nil, s.table("mine"), map[string]string{"id": "int2"}, fault.Permanent, codeType, []string{`"id"`, "int16"}},
-		{"a composite", nil, s.table("composed"), nil, fault.Permanent, codeType, []string{`"p"`, "to_jsonb"}},
+		{"a composite whose text depends on a locale", nil, s.table("composed"), nil, fault.Permanent, codeType, []string{`"p"`, "to_jsonb"}},
+		{"the same as text", nil, s.table("composed"), map[string]string{"p": "text"}, fault.Permanent, codeType, []string{`"p"`, "to_jsonb"}},
+		{"money and arrays of it", nil, s.table("costs"), nil, fault.Permanent, codeType, []string{`"m": money`, "decimal(19,2) or text", `"a": _money`}},
 		{"a table without columns", nil, s.table("nothing"), nil, fault.Permanent, "LAPSTRAKE_SOURCE_NO_COLUMNS", []string{"nothing"}},
 		{"a column that may not be read", reader, s.table("half"), nil, fault.Permanent, codePermission, []string{`"secret"`, "half"}},
 		{"a table that may not be read", reader, s.table("mine"), nil, fault.Permanent, codePermission, []string{`"id"`, "mine"}},

@@ -36,7 +36,7 @@ func planKey(key, columns []column) keyPlan {
 	for _, k := range key {
 		at := slices.IndexFunc(columns, func(c column) bool { return c.Name == k.Name })
 		slot := keySlot{index: at, padded: k.postgres.BuiltIn && k.postgres.Name == "bpchar"}
-		if k.cast != "" && k.cast != "text" || k.Type.Kind == rowtype.List || k.fallback != "" {
+		if len(k.casts) > 0 && !k.isOwnText() || k.Type.Kind == rowtype.List || k.fallback != "" {
 			slot = keySlot{index: len(p.hidden), hidden: true}
 			p.hidden = append(p.hidden, k.expression()+"::pg_catalog.text")
 		}
@@ -50,7 +50,7 @@ func planKey(key, columns []column) keyPlan {
 // column. It is not where the server ignores case, digits or units: for those
 // a group of equal keys has no visible end.
 func settledKey(k column) bool {
-	if k.cast != "" || k.fallback != "" {
+	if len(k.casts) > 0 || k.fallback != "" {
 		return false
 	}
 	switch k.Type.Kind {

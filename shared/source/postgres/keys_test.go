@@ -56,6 +56,7 @@ func TestEveryKeyType(t *testing.T) {
 		{"inet as text", "inet", []string{"10.0.0.1", "10.0.0.1/24", "9.0.0.1", "::1"}, "text", true},
 		{"a wider integer", "int4", []string{"-2147483648", "0", "2147483647"}, "int8", true},
 		{"an integer as a decimal", "int4", []string{"-2147483648", "0", "2147483647"}, "decimal(12,2)", true},
+		{"a range as text", "int4range", []string{"[1,2)", "[1,10)", "empty", "(,)"}, "text", true},
 		{"an array", "int4[]", []string{"{1,2}", "{1,10}", "{}"}, "", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -144,7 +144,7 @@ func layoutOf(columns []column, hidden int, limit int64) layout {
 		l.fixed += fixedSize(t)
 	}
 	for _, c := range columns {
-		w, elem := wireOf(c.postgres, c.cast, c.Type), arrayLayout{}
+		w, elem := wireOf(c.postgres, c.sent(), c.Type), arrayLayout{}
 		if w == wireArray {
 			elem = arrayLayout{wire: wireOf(*c.postgres.Elem, "", *c.Type.Elem), oid: c.elem}
 		}
