@@ -15,7 +15,7 @@ var fenceMutants = []mutant{
 		name: "cursor-swap-is-a-put", rule: "D4, M10", core: true,
 		removes:  "every change of the fence replaces the version that was read",
 		edits:    []edit{ahead(fenceFile, "Fence.swap", "v, err := replace(", "_, prev.Version, _ = read(ctx, f.Root, contract.CursorKey(f.Export), maxControlBytes)")},
-		caughtBy: committing("TestZombieAtEveryCall/content-derived versions, first run, a newer run starts and ends, planner and finalizer").saying(`in 2 success manifests`),
+		caughtBy: committing("TestZombieAtEveryCall/content-derived versions, first run, a newer run starts and ends, planner and finalizer").saying(`is an older copy`),
 	},
 	{
 		name: "take-ignores-own-sidecar", rule: "TAKE", core: true,
