@@ -1,0 +1,229 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source"
+)
+
+const password = "S3cr3t"
+
+// Failed connections say who could not be reached and why, and nothing more
+// (SEC-01).
+func TestFailedConnections(t *testing.T) {
+	s := newServer(t)
+	for _, tc := range []struct {
+		name, url string
+		class     fault.Class
+		code      fault.Code
+	}{
+		{"a wrong password", "mysql://root:" + password + "@" + s.Address() + "/mysql", fault.Permanent, codeAuth},
+		{"no such database", "mysql://" + s.url.User.String() + "@" + s.Address() + "/not_there", fault.Permanent, codeDatabase},
+		{"nobody listens", "mysql://root:" + password + "@127.0.0.1:1/mysql", fault.Retryable, codeUnreachable},
+		{"another machine without TLS", "mysql://root:" + password + "@db.example.com/mysql", fault.Usage, "LAPSTRAKE_CONFIG_TLS_REQUIRED"},
+		// A server either speaks no TLS or has a certificate that it signed itself.
+		{"TLS that cannot be verified", "mysql://" + s.url.User.String() + "@" + s.Address() + "/mysql?ssl-mode=VERIFY_IDENTITY", fault.Permanent, codeTLS},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Open(t.Context(), exportconfig.Source{Inline: exportconfig.InlineSecret{URL: tc.url}}, nil)
+			if fault.ClassOf(err) != tc.class || fault.CodeOf(err) != tc.code || strings.Contains(err.Error(), password) {
+				t.Fatalf("%v; want %s, %s", err, tc.class, tc.code)
+			}
+		})
+	}
+}
+
+// A password that was rotated since it was read is read once more (SEC-08).
+func TestRotatedPassword(t *testing.T) {
+	s := newServer(t)
+	asked := 0
+	src, err := Open(t.Context(), exportconfig.Source{URLRef: "env://URL"}, func(context.Context, string) (string, error) {
+		if asked++; asked == 1 {
+			return "mysql://root:" + password + "@" + s.Address() + "/mysql", nil
+		}
+		return s.url.String(), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = src.Close(t.Context())
+}
+
+// A connection that died while nothing was asked of it is replaced (OPS-05).
+func TestDeadConnectionIsReplaced(t *testing.T) {
+	s := newServer(t)
+	src := s.source(t)
+	for range 2 {
+		rows, err := src.session.query(t.Context(), "select connection_id()")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.exec(t, "kill "+rows[0].text(0))
+		if _, err := src.Identity(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What the server is set to changes no value and leaves no row out (TMY-07,
+// TMY-12, OPS-14).
+func TestSettingsOfTheServerChangeNothing(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, `create table v (id int primary key, ts timestamp(6) null, c char(5), t varchar(20) not null, unique (t));
+		insert into v values (1, '2024-03-31 01:30:00.5', 'ab', 'a\\b'), (2, null, '', 'it''s'), (3, '1970-01-01 00:00:01', null, 'é€😀')`)
+	all := func() (rows []string) {
+		b, err := export(t, s.source(t), s.table("v"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Rows {
+			var cells []string
+			for c := range b.Columns {
+				cells = append(cells, printed(&b.Columns[c], i))
+			}
+			rows = append(rows, strings.Join(cells, "|"))
+		}
+		return rows
+	}
+	want := all()
+	for _, setting := range []struct{ name, hostile string }{
+		{"time_zone", "'+05:30'"}, {"sql_mode", "'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH,IGNORE_SPACE'"},
+		{"sql_select_limit", "1"}, {"character_set_results", "latin1"}, {"character_set_client", "latin1"}, {"autocommit", "0"}, {"max_sort_length", "8"},
+		{"transaction_isolation", "'READ-UNCOMMITTED'"},
+	} {
+		t.Run(setting.name, func(t *testing.T) {
+			name := setting.name
+			if name == "transaction_isolation" {
+				name = "tx_isolation"
+			}
+			var before string
+			if err := s.admin.QueryRowContext(t.Context(), "select @@global."+name).Scan(&before); err != nil {
+				t.Fatal(err)
+			}
+			s.exec(t, "set global "+name+" = "+setting.hostile)
+			if strings.Trim(before, "0123456789") != "" || before == "" {
+				before = "'" + before + "'"
+			}
+			defer s.exec(t, "set global "+name+" = "+before)
+			if got := all(); strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+	if want[0] != "1|1711848600500000|ab|a\\b" || want[2] != "3|1000000|∅|é€😀" || len(want) != 3 {
+		t.Errorf("%q", want)
+	}
+}
+
+// A table cannot be emptied or changed between the moment that its shape is
+// looked at and the snapshot: whoever would do so waits.
+func TestAReadHoldsTheShapeOfItsTable(t *testing.T) {
+	s := newServer(t)
+	for _, change := range []string{"truncate held", "alter table held add x int", "drop table held"} {
+		t.Run(change, func(t *testing.T) {
+			s.exec(t, "drop table if exists held; create table held (id int primary key); insert into held select seq from seq_1_to_1000")
+			src := s.source(t)
+			table, err := src.Describe(t.Context(), s.table("held"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := src.Read(t.Context(), source.ReadSpec{Relation: table.Relation, Columns: table.Columns, BatchRows: 1, Range: everyRow})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.exec(t, "set lock_wait_timeout = 1")
+			if _, err := s.admin.ExecContext(t.Context(), change); err == nil || !strings.Contains(err.Error(), "1205") {
+				t.Errorf("%s while the table is read: %v", change, err)
+			}
+			if err := r.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	s.exec(t, "set lock_wait_timeout = default")
+}
+
+// Rows that are committed while a task reads are not in it.
+func TestATaskReadsOneSnapshot(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, "create table snap (id int primary key, v int) engine = innodb; insert into snap select seq, 0 from seq_1_to_100000")
+	src := s.source(t)
+	table, err := src.Describe(t.Context(), s.table("snap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := src.Read(t.Context(), source.ReadSpec{Relation: table.Relation, Columns: table.Columns, BatchRows: 1, Range: everyRow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close(t.Context())
+	if _, err := r.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r.Position() == "" || !strings.HasPrefix(r.Position(), "gtid 0-") {
+		t.Errorf("read at %q", r.Position())
+	}
+	s.exec(t, "update snap set v = 1; insert into snap values (100001, 1)")
+	n := 1
+	for {
+		b, err := r.Next(t.Context())
+		if err != nil {
+			break
+		}
+		for i := range b.Rows {
+			if n++; b.Columns[1].I32[i] != 0 {
+				t.Fatalf("row %d is of another snapshot", n)
+			}
+		}
+	}
+	if n != 100000 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// What the user may not see is refused by name, never left out.
+func TestColumnsThatTheUserMayNotRead(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, "create table rights (id int primary key, secret int); insert into rights values (1, 2)")
+	src := s.reader(t, "select (id) on "+quoted(s.database)+".rights")
+	_, err := src.Describe(t.Context(), s.table("rights"))
+	wantRefusal(t, err, fault.Permanent, codePermission, "rights", "every column")
+	b, err := export(t, src, source.Relation{Query: "select id from rights # ;)"})
+	if err != nil || b.Rows != 1 {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestURLs(t *testing.T) {
+	for _, tc := range []struct{ name, url, want string }{
+		{"a plain one", "mysql://u:p%40@h/d", "h:3306/d u p@  "},
+		{"MariaDB's scheme, port and TLS", "mariadb://u@h:99/d?ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca.pem", "h:99/d u  verify-full /ca.pem"},
+		{"a socket", "mysql://u@localhost/d?socket=/run/s", "/run/s d u   "},
+		{"no database", "mysql://u:S3cr3t@h", "it names no database"},
+		{"no user", "mysql://h/d", "it names no user"},
+		{"another scheme", "postgres://u:S3cr3t@h/d", "its scheme is not mysql"},
+		{"a parameter that is not known", "mysql://u:S3cr3t@h/d?allowAllFiles=true", "its parameter (not shown) is not known"},
+		{"a mode that is not known", "mysql://u:S3cr3t@h/d?ssl-mode=maybe", "its ssl-mode is not known"},
+		{"a port that is none", "mysql://u:S3cr3t@h:0/d", "its port is not a number"},
+		{"several hosts", "mysql://u:S3cr3t@a,b/d", "several hosts"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := parseURL(tc.url)
+			text := fmt.Sprint(got, " ", got.user, " ", got.password, " ", got.Mode, " ", got.RootCert)
+			if err != nil {
+				text = err.Error()
+			}
+			if !strings.Contains(text, tc.want) || strings.Contains(text, password) {
+				t.Fatalf("%q, want %q", text, tc.want)
+			}
+		})
+	}
+}
