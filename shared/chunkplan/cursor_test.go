@@ -102,7 +102,7 @@ func TestAWindowIsCutByItsOwnSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for rows, want := range map[int64]int{0: 1, 1000: 1, 1 << 20: 4, 1 << 28: 1024, -1: unknownPieces} {
+	for rows, want := range map[int64]int{0: 1, 1000: 1, 1 << 22: 4, 1 << 28: 256, -1: unknownPieces} {
 		sized, err := c.Sized(rows, Budget{})
 		if err != nil || sized.Pieces != want || (want > 1) != (sized.Cuts == SplitPoints) {
 			t.Errorf("%d rows: %d pieces by %s, want %d (%v)", rows, sized.Pieces, sized.Cuts, want, err)

@@ -9,10 +9,12 @@ import (
 )
 
 const (
-	// lowCorrelation is where reading in key order visits the pages of a table
-	// in no order at all, and manyRows the size from which that is felt.
-	lowCorrelation = 0.1
-	manyRows       = 100_000
+	// Ranges whose pages are read so many times over, of a table of so many
+	// rows, are worth a warning.
+	manyReads = 2
+	manyRows  = 100_000
+
+	pageBytes = 8 << 10
 )
 
 // diagnose adds what is worth a warning about the choice as a whole.
@@ -23,12 +25,45 @@ func (c *Choice) diagnose() {
 	c.warn("CONSISTENCY_PER_TASK", "every task sees a snapshot of its own: a row whose %s changes during the run can be missed or doubled; a row that keeps it comes once", c.keyNames())
 	first := c.Key[0].Name
 	r, known := c.facts.Correlation[first]
-	if known && c.Cursor == nil && math.Abs(r) < lowCorrelation && c.facts.Rows >= manyRows {
-		c.warn("KEY_ORDER_REREADS_HEAP", "the order of %s is not that of the rows on disk (correlation %.2f): tasks read the same pages again and again; mode: full, or a key that grows with time, reads each page once", first, r)
+	if known && c.Cursor == nil && c.facts.Rows >= manyRows {
+		n := c.ranges()
+		if times := rereads(n, r, c.facts); times >= manyReads {
+			c.warn("KEY_ORDER_REREADS_HEAP", "the order of %s is not that of the rows on disk (correlation %.2f): %d ranges of it lie on the same pages, and together they read the table about %.0f times; larger chunks, mode: full, or a key that grows with time read less", first, r, n, times)
+		}
 	}
 	if c.facts.Rows <= 0 && c.facts.Bytes <= 0 && c.export.ChunkCount == 0 {
 		c.warn("ESTIMATES_UNKNOWN", "the source has no statistics of the %s: tasks may be much larger or smaller than intended; ANALYZE it, or set chunk_count", c.facts.Kind)
 	}
+}
+
+// ranges is about how many tasks there will be: those of an integer key follow
+// from its extent, which is not known yet.
+func (c *Choice) ranges() int64 {
+	switch e := c.export; {
+	case c.Cuts == SplitPoints:
+		return int64(c.Pieces)
+	case c.Cuts == NoCuts:
+		return 1
+	case e.ChunkCount > 0:
+		return int64(e.ChunkCount)
+	case e.ChunkSize > 0:
+		return ceilDiv(c.facts.Rows, e.ChunkSize)
+	}
+	return max(pieces(c.export, c.facts), 1)
+}
+
+// rereads is how many times n ranges of a key read the table together. In the
+// order of the disk, every range has pages of its own. In no order, a range of
+// the n-th part of the rows has one of them on nearly every page that holds many.
+// What lies between is weighed by the square of the correlation, as the server's
+// own planner does.
+func rereads(n int64, correlation float64, f Facts) float64 {
+	perPage := 100.0
+	if f.Bytes > 0 {
+		perPage = max(float64(f.Rows)*pageBytes/float64(f.Bytes), 1)
+	}
+	apart := float64(n) * (1 - math.Pow(1-1/float64(n), perPage))
+	return 1 + (1-correlation*correlation)*(apart-1)
 }
 
 func (c *Choice) keyNames() string {

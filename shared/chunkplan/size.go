@@ -12,9 +12,12 @@ const (
 	TargetTasks = 10_000
 	MaxTasks    = 50_000
 
-	// targetBytes is the size of a task by the statistics of the source, and
-	// targetRows what it has without them (architecture §3.1).
-	targetBytes = 256 << 20
+	// targetBytes is the size of a task by the statistics of the source: 10 to
+	// 60 s of work. A core reads and writes 20 to 140 MB of a table in a second,
+	// and it is its bytes that count: rows of 35 and of 3,000 bytes take about
+	// the same time for a byte (docs/performance.md). targetRows is what a task
+	// has without statistics (architecture §3.1).
+	targetBytes = 1 << 30
 	targetRows  = 100_000
 	// leastBytes is the size below which a task is not made smaller to give
 	// every worker one.

@@ -26,7 +26,7 @@ func primary(columns ...keyspace.Column) UniqueKey {
 
 // facts describes a table with these keys and, besides theirs, these columns.
 func facts(keys []UniqueKey, others ...keyspace.Column) Facts {
-	f := Facts{Kind: "table", Keys: keys, KeyColumns: map[string]keyspace.Column{}, Rows: 1_000_000, Bytes: 1 << 30}
+	f := Facts{Kind: "table", Keys: keys, KeyColumns: map[string]keyspace.Column{}, Rows: 1_000_000, Bytes: 1 << 32}
 	for _, k := range keys {
 		others = append(others, k.Columns...)
 	}
@@ -179,7 +179,7 @@ func TestChooseRefuses(t *testing.T) {
 		{"a mode that is not planned", exportconfig.Export{Mode: "cdc"}, facts(nil, code), Budget{},
 			"LAPSTRAKE_PLAN_MODE", "cdc"},
 		{"one task that cannot end in time", exportconfig.Export{Mode: Full}, facts(nil, code), Budget{Time: time.Minute},
-			"LAPSTRAKE_PLAN_TASK_EXCEEDS_BUDGET", "expected to take 51s"},
+			"LAPSTRAKE_PLAN_TASK_EXCEEDS_BUDGET", "expected to take 3m25s"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.export.Name = "orders"
@@ -225,7 +225,12 @@ func TestBudget(t *testing.T) {
 func TestDiagnostics(t *testing.T) {
 	nullable := keyspace.Column{Name: "n", Native: "int4", Nullable: true}
 	scattered := facts([]UniqueKey{primary(guid)})
+	scattered.Bytes = 100_000_000 // 80 rows a page
 	scattered.Correlation = map[string]float64{"guid": -0.02}
+	falling, half, wide := scattered, scattered, scattered
+	falling.Correlation = map[string]float64{"guid": -0.99}
+	half.Correlation = map[string]float64{"guid": 0.5}
+	wide.Bytes = 8_192_000_000 // a row a page
 	unknown := facts([]UniqueKey{primary(guid)})
 	unknown.Rows, unknown.Bytes = -1, -1
 	for _, tc := range []struct {
@@ -238,7 +243,11 @@ func TestDiagnostics(t *testing.T) {
 		{"chunks see a snapshot each", exportconfig.Export{Mode: Chunked}, facts([]UniqueKey{primary(id)}), []string{"CONSISTENCY_PER_TASK"}},
 		{"a key that may be NULL and leads no unique key", exportconfig.Export{Mode: Chunked, ChunkColumn: "n"}, facts(nil, nullable),
 			[]string{"CHUNK_KEY_NULLABLE", "CHUNK_COLUMN_LEADS_NO_KEY", "CONSISTENCY_PER_TASK"}},
-		{"a key whose order is not that of the disk", exportconfig.Export{Mode: Chunked}, scattered, []string{"CONSISTENCY_PER_TASK", "KEY_ORDER_REREADS_HEAP"}},
+		{"a key whose order is not that of the disk", exportconfig.Export{Mode: Chunked, ChunkCount: 8}, scattered, []string{"CONSISTENCY_PER_TASK", "KEY_ORDER_REREADS_HEAP"}},
+		{"a key whose order is half that of the disk", exportconfig.Export{Mode: Chunked, ChunkCount: 8}, half, []string{"CONSISTENCY_PER_TASK", "KEY_ORDER_REREADS_HEAP"}},
+		{"a key that falls on the disk", exportconfig.Export{Mode: Chunked, ChunkCount: 8}, falling, []string{"CONSISTENCY_PER_TASK"}},
+		{"a key in no order whose rows have a page each", exportconfig.Export{Mode: Chunked, ChunkCount: 8}, wide, []string{"CONSISTENCY_PER_TASK"}},
+		{"a key in no order that is not cut", exportconfig.Export{Mode: Chunked, ChunkCount: 1}, scattered, []string{"CONSISTENCY_PER_TASK"}},
 		{"a table without statistics", exportconfig.Export{Mode: Chunked}, unknown, []string{"CONSISTENCY_PER_TASK", "ESTIMATES_UNKNOWN"}},
 		{"a table without a key", exportconfig.Export{Mode: Chunked}, facts(nil, code), []string{"CHUNKED_WITHOUT_KEY"}},
 	} {

@@ -184,7 +184,7 @@ func TestSizeOfTasks(t *testing.T) {
 		rows, bytes int64
 		want        int // tasks of the keys 1 to wide
 	}{
-		{"256 MiB by statistics", exportconfig.Export{}, 1e6, 1 << 30, 4},
+		{"a GiB by statistics", exportconfig.Export{}, 1e6, 1 << 32, 4},
 		{"100,000 rows when only rows are known", exportconfig.Export{}, 1e6, -1, 10},
 		{"100,000 keys when nothing is known", exportconfig.Export{}, -1, -1, 10_000},
 		{"at most 10,000 tasks", exportconfig.Export{}, 1e12, 1 << 50, 10_000},
