@@ -141,8 +141,8 @@ func TestReanchorSettlesWhatItSeals(t *testing.T) {
 	}
 }
 
-// A planner that resumed the old run, to a generation that nothing tells of,
-// wakes up after the new run has stored its parts: it moves none of them.
+// A planner that resumed the old run, to a generation that nothing tells of any
+// more, wakes up after the new run has stored its parts: it moves none of them.
 func TestSleepingResumeOfALostDocumentMovesNothing(t *testing.T) {
 	s := stage.New(t, 10)
 	broken := true
@@ -167,6 +167,9 @@ func TestSleepingResumeOfALostDocumentMovesNothing(t *testing.T) {
 		slept, s.Around = true, nil
 		s.ExpireLeases()
 		s.Lose(cursorKey)
+		for _, trace := range s.Keys(contract.GenerationsDir("orders")) {
+			s.Lose(trace)
+		}
 		s.MustPlan(reanchor(s, 2))
 		for s.Deliver(stage.ChunkQueue, nil) {
 		}
