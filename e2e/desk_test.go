@@ -22,6 +22,7 @@ import (
 type desk struct {
 	dir, home, tmp string
 	env            map[string]string
+	group          string // folder of the control group that commands run in; "" is the test's own
 }
 
 func newDesk(t *testing.T) *desk {
@@ -78,7 +79,11 @@ type process struct {
 func (d *desk) start(t *testing.T, watch func(p *process, line string), args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Minute)
-	p := &process{cmd: exec.CommandContext(ctx, binary, args...), done: make(chan struct{})}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	if d.group != "" {
+		cmd = exec.CommandContext(ctx, "sh", append([]string{"-c", `echo $$ >"$0/cgroup.procs" && exec "$@"`, d.group, binary}, args...)...)
+	}
+	p := &process{cmd: cmd, done: make(chan struct{})}
 	p.cmd.Dir = d.dir
 	for k, v := range d.env {
 		p.cmd.Env = append(p.cmd.Env, k+"="+v)

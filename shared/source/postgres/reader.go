@@ -170,9 +170,9 @@ func (r *reader) explain(ctx context.Context, err error) error {
 	case errors.As(err, &at):
 		return r.explainValue(at)
 	case errors.As(err, &overlong):
-		return fault.New(fault.Refused, codeTooLarge, "%s: row %d of the range has %d bytes, more than four values of tuning.max_value_mb: "+
+		return fault.New(fault.Refused, codeTooLarge, "%s: row %d of the range has %d bytes, more than tuning.max_value_mb, %d bytes a value, lets it have: "+
 			"nothing of the range was delivered. Raise tuning.max_value_mb with the function's memory, or leave the widest column out with a query:",
-			r.relation, r.decoder.rows+1, overlong.ActualBodyLen)
+			r.relation, r.decoder.rows+1, overlong.ActualBodyLen, r.decoder.limit)
 	case errors.As(err, &broken):
 		return fault.New(fault.Retryable, codeStream, "%s on %s: %s; nothing of the range counts", what, r.source.session.target, broken)
 	}
@@ -189,8 +189,12 @@ func (r *reader) explainValue(at *rowError) error {
 	var value *valueError
 	switch {
 	case errors.Is(at.err, errTooLarge):
+		find := ""
+		if at.column < len(r.columns) {
+			find = fmt.Sprintf(" Find such rows with: where octet_length(%s::text) > %d.", sqltext.Postgres.Name(r.columns[at.column].Name), r.decoder.limit)
+		}
 		return fault.New(fault.Refused, codeTooLarge, "%s: the value has %d bytes and tuning.max_value_mb allows %d: "+
-			"nothing of the range was delivered. Raise it with the function's memory, or leave the column out with a query:", place, at.size, r.decoder.limit)
+			"nothing of the range was delivered.%s Raise it with the function's memory, or leave the column out with a query:", place, at.size, r.decoder.limit, find)
 	case errors.As(at.err, &value):
 		find := ""
 		if value.where != "" && at.column < len(r.columns) {
