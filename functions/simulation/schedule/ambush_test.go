@@ -10,9 +10,11 @@ import (
 // and starts what is to overtake it.
 type ambush struct {
 	point  point
-	passes int  // how many calls of that kind go by first
-	behind bool // the process falls asleep after the call, not before it
-	armed  int  // the process that has made it
+	passes int    // how many calls of that kind go by first
+	behind bool   // the process falls asleep after the call, not before it
+	of     string // what the process is, "" for any
+	calls  int    // in a second life, the calls before it is resumed
+	armed  int    // the process that has made it
 	rival  act
 	solo   bool // when it wakes up it is alone for a while
 	fast   bool // nothing goes wrong while it sleeps
@@ -36,6 +38,23 @@ var points = []point{
 	{"CreateRun", ""}, {"PutChunk", ""}, {"StartRun", ""}, {"ClaimResume", ""}, {"ResumeRun", ""}, {"ResumeChunk", ""},
 	{"Claim ", ""}, {"Complete", ""}, {"Split", ""}, {"Fail ", ""}, {"FaninAdd", ""}, {"ListChunks", ""}, {"Repair", ""},
 	{"FailRun", ""}, {"SupersedeRun", ""}, {"MarkNotified", ""}, {"DropActive", ""}, {"read", ""}, {"send", ""},
+}
+
+// committing are the calls around F6b and F7, at which a finalizer may commit
+// whatever becomes of the table.
+var committing = []point{{"create", "record-"}, {"create", "record-"}, {"create", "manifest-"}, {"create", "manifest-"}, {"get", "cursor.json"}}
+
+// newForgetting is the ambush of ADR-0007: while a finalizer is about to commit,
+// the table is lost, and the run lives again, or the table is put back to what it
+// was before anything was done; then the run is resumed, and quarantines what the
+// table does not know.
+func newForgetting(rng *rand.Rand) ambush {
+	a := newAmbush(rng)
+	a.of, a.behind = "finalize", rng.IntN(3) == 0
+	a.point, a.passes = committing[rng.IntN(len(committing))], 0
+	a.rival = []act{restoreTable, restoreTable, loseTable}[rng.IntN(3)]
+	a.calls = 5 + rng.IntN(40)
+	return a
 }
 
 func newAmbush(rng *rand.Rand) ambush {
@@ -65,7 +84,7 @@ func (d *disorder) springs(s *simulation, c *call) bool {
 		a := &d.ambushes[i]
 		switch {
 		case a.armed == c.p.id:
-		case a.armed != 0 || !a.point.matches(c.op):
+		case a.armed != 0 || !a.point.matches(c.op) || !strings.HasPrefix(c.p.what, a.of):
 			continue
 		case a.passes > 0:
 			a.passes--
@@ -74,7 +93,7 @@ func (d *disorder) springs(s *simulation, c *call) bool {
 			a.armed = c.p.id
 			continue
 		}
-		d.hunt = &hunt{ambush: *a, who: c.p.id, left: 500, published: s.check.publications}
+		d.hunt = &hunt{ambush: *a, who: c.p.id, run: c.p.run, left: 500, published: s.check.publications}
 		d.ambushes = append(d.ambushes[:i], d.ambushes[i+1:]...)
 		d.opening = d.overtake(s, c.p, d.hunt.rival)
 		if s.top.cursor != "" {
@@ -109,6 +128,13 @@ func (d *disorder) overtake(s *simulation, p *process, rival act) []decision {
 		return []decision{{act: wait, skew: 2 * planTimeout}, {act: resume, n: p.run}}
 	case trigger:
 		return []decision{{act: trigger, n: p.run}}
+	case restoreTable:
+		if s.backup == nil {
+			return []decision{{act: loseTable}, {act: trigger, n: p.run}}
+		}
+		return []decision{{act: restoreTable}, {act: wait, skew: 2 * planTimeout}, {act: resume, n: p.run}}
+	case loseTable:
+		return []decision{{act: loseTable}, {act: trigger, n: p.run}}
 	}
 	return []decision{{act: wait, skew: 2 * planTimeout}, {act: sweep}}
 }
@@ -117,9 +143,11 @@ func (d *disorder) overtake(s *simulation, p *process, rival act) []decision {
 type hunt struct {
 	ambush
 	who       int
+	run       int
 	left      int // decisions until it wakes up, whatever has happened
 	published int // publications when it fell asleep
 	awake     bool
+	resumed   bool // the second life, too
 	idle      int
 }
 
@@ -147,6 +175,12 @@ func (d *disorder) hunting(s *simulation) (decision, bool) {
 		}
 		d.hunt = nil
 		return decision{}, false
+	}
+	if h.rival == loseTable && !h.resumed {
+		if h.calls--; h.calls < 0 || h.idle > 2 {
+			h.resumed = true
+			d.opening = []decision{{act: wait, skew: 2 * planTimeout}, {act: resume, n: h.run}}
+		}
 	}
 	return d.steady(s, h)
 }

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -43,7 +44,12 @@ type checker struct {
 	pairs        map[string]*pair // by prefix
 	emptied      map[contract.RunID]bool
 	repaired     map[contract.RunID]bool // by force
-	delivered    deliveries
+	repairing    map[generation]bool     // generations that a forced repair has taken
+	// over are the runs that have lost the fence while they were under repair,
+	// and whose repair a later run has revoked: what they have recorded since is
+	// nobody's.
+	over      map[contract.RunID]bool
+	delivered deliveries
 }
 
 // generation is one life of a run.
@@ -98,7 +104,7 @@ func newChecker(s *simulation) *checker {
 	c := &checker{
 		s: s, objects: make(map[string]object), plans: make(map[contract.RunID]plan), tokens: make(map[string]bool),
 		frozen: make(map[generation]frozen), committed: make(map[contract.Generation]contract.RunID),
-		sidecars: make(map[contract.RunID]sidecar), manifests: make(map[generation]contract.Fingerprint), pairs: make(map[string]*pair), emptied: make(map[contract.RunID]bool), repaired: make(map[contract.RunID]bool),
+		sidecars: make(map[contract.RunID]sidecar), manifests: make(map[generation]contract.Fingerprint), pairs: make(map[string]*pair), emptied: make(map[contract.RunID]bool), repaired: make(map[contract.RunID]bool), over: make(map[contract.RunID]bool), repairing: make(map[generation]bool),
 		delivered: deliveries{make(map[int64]contract.RunID), make(map[int64]contract.RunID)},
 		stood:     make(map[string]map[contract.Fingerprint]contract.Generation),
 	}
@@ -118,6 +124,22 @@ func (c *checker) tableLost() {
 	c.runs = make(map[contract.RunID]runstate.Run)
 	c.chunks = make(map[contract.RunID]map[contract.TaskID]runstate.Chunk)
 	c.recorded = make(map[string]record)
+}
+
+// tableSeen returns what puts back what is known of the table: a backup was made.
+func (c *checker) tableSeen() (restore func()) {
+	runs, recorded, chunks := maps.Clone(c.runs), maps.Clone(c.recorded), cloned(c.chunks)
+	return func() {
+		c.runs, c.recorded, c.chunks = maps.Clone(runs), maps.Clone(recorded), cloned(chunks)
+	}
+}
+
+func cloned(chunks map[contract.RunID]map[contract.TaskID]runstate.Chunk) map[contract.RunID]map[contract.TaskID]runstate.Chunk {
+	out := make(map[contract.RunID]map[contract.TaskID]runstate.Chunk, len(chunks))
+	for run, tasks := range chunks {
+		out[run] = maps.Clone(tasks)
+	}
+	return out
 }
 
 // cursorLost forgets the fence: whoever made a new one would start at
@@ -156,6 +178,7 @@ func (c *checker) object(p *process, call destfaulty.Call) {
 		if name == "plan.json" || strings.HasPrefix(name, "record-") {
 			c.unchanged(call.Key, o)
 			c.planned(name, o)
+			c.revoked(name, o)
 		}
 	case name == "cursor.json":
 		c.fence(p, body)
@@ -179,6 +202,23 @@ func (c *checker) planned(name string, o object) {
 	if _, known := c.plans[p.RunID]; !known {
 		c.plans[p.RunID] = plan{Plan: p, made: c.s.source.now}
 	}
+}
+
+// revoked notes that a generation of a run was revoked by another run.
+func (c *checker) revoked(name string, o object) {
+	var record struct {
+		Run       contract.RunID      `json:"run_id"`
+		RevokedBy contract.Generation `json:"revoked_by"`
+	}
+	if !strings.HasPrefix(name, "record-") || json.Unmarshal(o.body, &record) != nil || record.RevokedBy == 0 {
+		return
+	}
+	if c.cursor.OwnerRunID == record.Run {
+		c.s.saw("a generation is revoked by its own run")
+		return
+	}
+	c.s.saw("a repair is revoked by a later run")
+	c.over[record.Run] = true
 }
 
 // item checks a write of the table that has landed.
@@ -234,7 +274,13 @@ func (c *checker) fanin(run contract.RunID) {
 
 // ended checks a process that has come to its end by itself.
 func (c *checker) ended(p *process, err error) {
-	if fault.ClassOf(err) == fault.Bug {
+	// A table that was put back holds another content of a generation whose record
+	// stands: the record keeps it from being published.
+	again := c.s.restores > 0 && fault.CodeOf(err) == "LAPSTRAKE_INTERNAL_NOT_DETERMINISTIC"
+	if again {
+		c.s.saw("a restored table has another content of a generation")
+	}
+	if fault.ClassOf(err) == fault.Bug && !again {
 		c.fail("bug", "%s ends with %v", p.what, err)
 	}
 	if p.sessions != 0 {

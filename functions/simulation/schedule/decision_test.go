@@ -48,7 +48,11 @@ const (
 	losePart      act = "operator deletes"
 	overwritePart act = "operator overwrites"
 	loseTable     act = "operator drops the table"
-	loseCursor    act = "operator deletes the cursor document"
+	// A backup of the table is made, and put back: what was written in between
+	// is gone.
+	backUpTable  act = "operator backs up the table"
+	restoreTable act = "operator restores the table"
+	loseCursor   act = "operator deletes the cursor document"
 )
 
 // fate is what becomes of a call.
@@ -96,7 +100,7 @@ func (d decision) String() string {
 		return strings.TrimSuffix(fmt.Sprintf("  %d: %s: %s", d.who, d.act, d.what), ": ")
 	case insertRow, updateRow, deleteRow:
 		return fmt.Sprintf("%s %d", d.act, d.n)
-	case loseTable, loseCursor:
+	case loseTable, backUpTable, restoreTable, loseCursor:
 		return string(d.act)
 	case moveRow:
 		return fmt.Sprintf("%s %d to %s", d.act, d.n, d.what)

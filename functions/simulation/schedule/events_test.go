@@ -12,7 +12,7 @@ func (d *disorder) event(s *simulation) (decision, bool) {
 	if s.top.cursor != "" && d.fresh > 0 && d.rng.IntN(6) == 0 {
 		return d.freshRow(s), true
 	}
-	switch k := d.rng.IntN(106); {
+	switch k := d.rng.IntN(110); {
 	case k < 45:
 		if crowded {
 			return decision{}, false
@@ -59,6 +59,11 @@ func (d *disorder) event(s *simulation) (decision, bool) {
 	case k < 106 && d.reanchors && s.cursorLosses > 0 && s.newest < lastRun-1:
 		d.reanchors = d.rng.IntN(2) == 0
 		return d.start(s, decision{act: reanchor, n: s.newest + 1}), !crowded
+	case k < 108 && d.backups > 0 && s.backup == nil:
+		return decision{act: backUpTable}, true
+	case k < 110 && d.backups > 0 && s.backup != nil:
+		d.backups--
+		return decision{act: restoreTable}, true
 	}
 	return decision{}, false
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/runstate"
-	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // sidecar checks the commit point of a run: V5, V6, V10, V18, V19 and D15.
@@ -40,10 +39,11 @@ func (c *checker) sidecar(p *process, key string, o object) {
 }
 
 // repairs reports whether a manifest takes the place of the run's last one in a
-// forced repair: the one way in which a sidecar changes (ADR-0003).
+// forced repair: the one way in which a sidecar changes (ADR-0003). What takes a
+// generation for a repair is the fence, whatever the table has become since.
 func (c *checker) repairs(m contract.Manifest) bool {
 	was := c.sidecars[m.RunID]
-	return c.runs[m.RunID].Intent == wire.ActionRepair &&
+	return c.repairing[generation{m.RunID, m.Generation}] &&
 		was.Status == contract.StatusSuccess && m.Status == contract.StatusSuccess && m.Generation > was.Generation
 }
 

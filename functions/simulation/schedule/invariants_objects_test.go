@@ -71,10 +71,12 @@ func (c *checker) moved(p *process, from, to string) {
 }
 
 // counts reports whether the object is as it was recorded by a run that may
-// still publish it, or has. What a sealed run recorded is nobody's.
+// still publish it, or has. What a sealed run recorded is nobody's, nor what a
+// repair recorded that another run has ended; what either has published is
+// looked for in the sidecars.
 func (c *checker) counts(key string) bool {
 	r, known := c.recorded[key]
-	return known && r.fingerprint == c.objects[key].fingerprint && !c.sealed(r.run)
+	return known && r.fingerprint == c.objects[key].fingerprint && !c.sealed(r.run) && !c.over[r.run]
 }
 
 func (c *checker) sealed(run contract.RunID) bool {
@@ -90,6 +92,9 @@ func (c *checker) fence(p *process, body []byte) {
 		return
 	}
 	was := c.cursor
+	if was.OwnerRunID == doc.OwnerRunID && doc.State == contract.FenceCommitted && doc.Generation > was.Generation {
+		c.repairing[generation{doc.OwnerRunID, doc.Generation}] = true
+	}
 	p.gen = int64(doc.Generation)
 	if doc.Generation < was.Generation {
 		c.fail("V8", "cursor.json went from generation %d to %d", was.Generation, doc.Generation)

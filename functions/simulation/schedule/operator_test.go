@@ -49,6 +49,17 @@ func (s *simulation) operate(d decision) bool {
 		s.table.DropAll()
 		s.check.tableLost()
 		return true
+	case backUpTable:
+		s.backup = s.backUp()
+		return true
+	case restoreTable:
+		if s.backup == nil {
+			return false
+		}
+		s.tableLosses++
+		s.restores++
+		s.backup()
+		return true
 	case loseCursor:
 		key := contract.CursorKey("orders")
 		body, _, err := s.bucket.Get(s.ctx, key, 1<<20)
@@ -78,6 +89,15 @@ func (s *simulation) operate(d decision) bool {
 	o.damaged = true
 	s.check.objects[d.what] = o
 	return true
+}
+
+// backUp returns what puts the table back to what it is now.
+func (s *simulation) backUp() (restore func()) {
+	table, seen := s.table.Snapshot(), s.check.tableSeen()
+	return func() {
+		table()
+		seen()
+	}
 }
 
 // firstIsAtWork reports whether a planner that has found no fence document may

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -24,6 +25,8 @@ type disorder struct {
 	sleeps                                      int
 	skewed                                      bool // clocks may be off
 	losesTable, losesCursor                     bool
+	backups                                     int  // of the table, each of which is put back later
+	early                                       bool // the table is backed up before anything is done
 	repairs, reanchors                          bool
 	rivals                                      int // runs that are triggered
 
@@ -71,6 +74,12 @@ func newDisorder(seed int) *disorder {
 		for range rng.IntN(5) {
 			d.turns[rng.IntN(d.left)] = true
 		}
+	}
+	if rng.IntN(10) == 0 {
+		d.backups = 1 + rng.IntN(2)
+	}
+	if rng.IntN(12) == 0 {
+		d.early, d.ambushes = true, append(d.ambushes, newForgetting(rng))
 	}
 	for range []int{0, 1, 1, 1, 2}[rng.IntN(5)] {
 		d.ambushes = append(d.ambushes, newAmbush(rng))
@@ -124,6 +133,10 @@ func (d *disorder) turn(s *simulation) (decision, bool) {
 	c := awake[d.rng.IntN(len(awake))]
 	if d.priorities != nil {
 		c = d.first(awake)
+	}
+	if d.early && strings.HasPrefix(c.op, "Claim ") {
+		d.early = false
+		return decision{act: backUpTable}, true
 	}
 	if d.springs(s, c) {
 		return decision{act: stall, who: c.p.id}, true

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	seeds     = flag.Int("seeds", 1_000, "how many seeds are tried; with -short, or under the race detector, 300 at most")
+	seeds     = flag.Int("seeds", 10_000, "how many seeds are tried; with -short, or under the race detector, 300 at most")
 	firstSeed = flag.Int("first-seed", 1, "the first of them")
 	oneSeed   = flag.Int("seed", 0, "try this seed alone, and print its trace")
 	keepGoing = flag.Bool("keep-going", false, "try every seed, and count what breaks")

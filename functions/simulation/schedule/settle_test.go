@@ -5,6 +5,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // end is V17: nothing goes wrong any more, whoever is awake works on, and every
@@ -15,11 +16,13 @@ func (s *simulation) end() {
 		s.finish,
 		s.restore,
 		s.quiesce,
+		s.resumeRestored,
 		s.allEnded,
 		s.oneMore,
 		s.landAll,
 		s.wakeAll,
 		s.quiesce,
+		s.resumeRestored,
 		s.allEnded,
 	}
 	for _, step := range steps {
@@ -85,6 +88,23 @@ func (s *simulation) quiesce() {
 	}
 }
 
+// resumeRestored resumes what has not ended after a table was put back to what
+// it was before, under processes that knew it as it was later: a task that a
+// planner had put is gone, or a generation that it had taken. Nobody else can
+// tell, so whoever restores a table resumes the runs that stay.
+func (s *simulation) resumeRestored() {
+	if s.restores == 0 {
+		return
+	}
+	for _, r := range s.unended() {
+		s.saw("a run of a restored table has to be resumed")
+		s.apply(decision{act: wait, skew: 2 * planTimeout})
+		s.apply(decision{act: resume, who: s.born + 1, n: runNumber(r.RunID)})
+		s.finish()
+		s.quiesce()
+	}
+}
+
 // deliverDue delivers every message that is due now, one after the other.
 func (s *simulation) deliverDue() bool {
 	busy := false
@@ -133,8 +153,10 @@ func (s *simulation) allEnded() {
 		// since, or another's; and without the table it may start again.
 		empty := r.Outcome != nil && r.Outcome.ManifestFingerprint == "" || s.tableLosses > 0 && s.check.hasCommittedNothing(id)
 		// A run that has committed cannot show that it owns the export when an
-		// operator has deleted the fence document: it says so.
-		unproven := s.cursorLosses > 0 && r.Status == runstate.RunFailed && r.Error != nil && r.Error.Code == "LAPSTRAKE_RUN_PUBLISH_INCOMPLETE"
+		// operator has deleted the fence document: it says so, also when a repair
+		// of it was begun before.
+		unproven := s.cursorLosses > 0 && r.Status == runstate.RunFailed && r.Error != nil &&
+			(r.Error.Code == "LAPSTRAKE_RUN_PUBLISH_INCOMPLETE" || r.Error.Code == "LAPSTRAKE_RUN_FENCE_LOST" && r.Intent == wire.ActionRepair)
 		if (r.Status == runstate.RunSucceeded) != s.check.hasCommitted(id) && !empty && !unproven {
 			s.check.fail("V17", "run %s is %s, it has committed: %v", short(id), r.Status, s.check.hasCommitted(id))
 		}

@@ -73,11 +73,12 @@ type simulation struct {
 
 	// faults counts what was done to the runs: a run of a simulation without
 	// any has no excuse.
-	faults, damages, tableLosses, cursorLosses int
-	validated                                  bool
+	faults, damages, tableLosses, restores, cursorLosses int
+	validated                                            bool
 	// lostCursor is the fence document that an operator deleted, lostParts
 	// what an operator damaged.
 	lostCursor []byte
+	backup     func() // puts back the table as it was backed up last
 	lostParts  map[string]object
 
 	// direct, if set, performs every call at once.
