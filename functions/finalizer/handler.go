@@ -176,12 +176,32 @@ func (f *finalizer) publish(ctx context.Context, p commit.Publication) (wire.Out
 		return wire.Outcome{}, runend.PublishIncomplete(f.run.RunID, err)
 	case err != nil:
 		return wire.Outcome{}, err
+	case done.Ending == commit.Stale && done.Manifest != nil:
+		return f.committedBehind(ctx)
 	case done.Ending == commit.Stale:
 		return f.end(ctx, runend.Settled{Ending: runend.Resumed})
 	case done.Ending == commit.Superseded:
 		return f.end(ctx, runend.Settled{Ending: runend.Superseded, SealedBy: done.SealedBy})
 	}
 	settled, err := f.ender().Succeed(ctx, f.run, done.Manifest)
+	if err != nil {
+		return wire.Outcome{}, err
+	}
+	return f.end(ctx, settled)
+}
+
+// committedBehind settles a run that this call has committed while another life
+// of it took the fence: that one may have failed before it could see the sidecar
+// (ADR-0003). A repair is left to its own finalizer.
+func (f *finalizer) committedBehind(ctx context.Context) (wire.Outcome, error) {
+	run, err := f.State.GetRun(ctx, f.run.RunID)
+	switch {
+	case errors.Is(err, runstate.ErrNotFound), err == nil && run.Intent == wire.ActionRepair:
+		return f.end(ctx, runend.Settled{Ending: runend.Resumed})
+	case err != nil:
+		return wire.Outcome{}, err
+	}
+	settled, err := f.ender().SettleNewest(ctx, run)
 	if err != nil {
 		return wire.Outcome{}, err
 	}
