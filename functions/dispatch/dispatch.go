@@ -53,10 +53,16 @@ func (d Dispatcher) SendChunks(ctx context.Context, queue string, ref wire.RunRe
 
 // SendFinalize asks for the finalization of a run.
 func (d Dispatcher) SendFinalize(ctx context.Context, ref wire.RunRef) error {
+	return d.SendFinalizeAfter(ctx, ref, 0)
+}
+
+// SendFinalizeAfter is SendFinalize for a message that comes later.
+func (d Dispatcher) SendFinalizeAfter(ctx context.Context, ref wire.RunRef, seconds int) error {
 	m, err := message(wire.FinalizeTask{Version: wire.Version, Run: ref}, ref.Export)
 	if err != nil {
 		return err
 	}
+	m.DelaySeconds = seconds
 	if err := d.Queue.Send(ctx, wire.FinalizeQueue, m); err != nil {
 		return fmt.Errorf("send the finalization of run %s: %w", ref.RunID, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/lapstrake/lapstrake/functions/dispatch"
-	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/functions/runend"
 	"github.com/lapstrake/lapstrake/shared/notify"
 	"github.com/lapstrake/lapstrake/shared/report"
 	"github.com/lapstrake/lapstrake/shared/runstate"
@@ -15,11 +15,14 @@ import (
 
 // afterwards is F13 to F17, in the order of I8: verdict, report, notification.
 // The run has succeeded, and nothing here can change that: each step is tried
-// once and logged. A step that was cut short is done again by a redelivery.
+// once and logged. A step that was cut short is done again by a redelivery, and
+// so is all of it while a callback waits for its answer.
 func (f *finalizer) afterwards(ctx context.Context) (wire.Outcome, error) {
 	verdict := f.verdict(ctx)
 	f.report(ctx, verdict)
-	f.tell(ctx, verdict)
+	if err := f.tell(ctx, verdict); err != nil {
+		return wire.Outcome{}, err
+	}
 	err := f.State.MarkNotified(ctx, f.run.RunID)
 	if err != nil && !errors.Is(err, runstate.ErrCondition) {
 		return wire.Outcome{}, err
@@ -74,21 +77,14 @@ func (f *finalizer) report(ctx context.Context, verdict *verify.Result) {
 	}
 }
 
-// tell is F16.
-func (f *finalizer) tell(ctx context.Context, verdict *verify.Result) {
-	e := notify.Event{
-		Kind: notify.RunEnded, Export: f.run.Export, RunID: f.run.RunID, Status: string(contract.StatusSuccess), Verdict: f.run.Verdict, Prefix: f.run.Root.URI + "/" + f.run.Prefix,
-		DurationMillis: f.run.FinishedAt.Sub(f.run.CreatedAt).Milliseconds(),
-	}
-	if o := f.run.Outcome; o != nil {
-		e.ManifestFingerprint, e.Rows, e.Parts = o.ManifestFingerprint, o.Rows, o.Parts
-	}
+// tell is F16. An error is that of a callback that waits: the run is told of
+// again, and counts as notified only then.
+func (f *finalizer) tell(ctx context.Context, verdict *verify.Result) error {
+	e := runend.EventOf(notify.RunEnded, f.run)
 	if verdict != nil {
 		for _, finding := range verdict.Verification.Failures {
 			e.Findings = append(e.Findings, finding.Kind.Code())
 		}
 	}
-	if err := f.Notifier.Notify(ctx, e); err != nil {
-		f.log.Warn("notification failed", "error", err)
-	}
+	return runend.Tell(ctx, f.Notifier, f.log, e)
 }

@@ -91,7 +91,7 @@ func (f *finalizer) handle(ctx context.Context) (wire.Outcome, error) {
 	case settled.Ending != runend.Undecided:
 		return f.end(ctx, settled)
 	case run.Status.Terminal():
-		return wire.Done("run %s is %s", run.RunID, run.Status), nil
+		return wire.Done("run %s is %s", run.RunID, run.Status), f.ender().Remind(ctx, run)
 	case run.Status == runstate.RunPlanning:
 		held, err := f.fence().Read(ctx)
 		switch {

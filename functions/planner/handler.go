@@ -81,12 +81,12 @@ func DefaultSettings() Settings {
 func Handle(ctx context.Context, d Deps, t wire.Trigger) (wire.TriggerResult, error) {
 	switch t.Action {
 	case wire.ActionRun:
-		return (&planner{Deps: d, trigger: t}).start(ctx)
+		return answered(ctx, &planner{Deps: d, trigger: t}, (*planner).start)
 	case wire.ActionResume:
-		return (&planner{Deps: d, trigger: t}).resume(ctx)
+		return answered(ctx, &planner{Deps: d, trigger: t}, (*planner).resume)
 	case wire.ActionRepair:
 		t.Force = true
-		return (&planner{Deps: d, trigger: t}).resume(ctx)
+		return answered(ctx, &planner{Deps: d, trigger: t}, (*planner).resume)
 	case wire.ActionSweep:
 		return Sweep(ctx, d)
 	case wire.ActionValidate:

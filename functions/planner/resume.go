@@ -105,6 +105,9 @@ func (p *planner) gate(ctx context.Context, sidecar []byte) (wire.TriggerResult,
 		}
 		return wire.TriggerResult{}, fault.New(fault.Refused, CodeComplete, "run %s is complete: %s. Nothing was changed. To read the source again, run the export again; if parts of this run are damaged, see lapstrake repair %s", p.run.RunID, state, p.run.RunID)
 	}
+	if err := p.noteCallback(ctx); err != nil {
+		return wire.TriggerResult{}, err
+	}
 	settled, err := p.ender().SettleNewest(ctx, p.run)
 	switch {
 	case err != nil:

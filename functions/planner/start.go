@@ -67,7 +67,7 @@ func (p *planner) conclude(ctx context.Context, result wire.TriggerResult, err e
 // fail ends a run whose planning failed for good, unless it has committed: then
 // its finalizer has the last word.
 func (p *planner) fail(ctx context.Context, cause error) (wire.TriggerResult, error) {
-	committed, err := p.ender().Fail(ctx, p.run, dispatch.Failure(cause))
+	committed, err := reminded(ctx, p.dispatcher(), p.run, func() (bool, error) { return p.ender().Fail(ctx, p.run, dispatch.Failure(cause)) })
 	switch {
 	case err != nil:
 		return wire.TriggerResult{}, errors.Join(cause, err)
@@ -171,25 +171,21 @@ func (p *planner) createRun(ctx context.Context) (answer *wire.TriggerResult, er
 		if err := p.stayAt(ctx, found.Root); err != nil {
 			return nil, err
 		}
-		return nil, p.noteCallback(ctx)
+		if err := p.noteCallback(ctx); err != nil || !p.run.Status.Terminal() {
+			return nil, err
+		}
 	case found.Status == runstate.RunRunning && !found.Enqueued:
 		p.gen = found.Gen
+		if err := p.noteCallback(ctx); err != nil {
+			return nil, err
+		}
 		return p.enqueueAgain(ctx)
+	default:
+		if err := p.noteCallback(ctx); err != nil {
+			return nil, err
+		}
 	}
-	return answerOf(found), p.noteCallback(ctx)
-}
-
-// noteCallback keeps the callback of a trigger that came again: a workflow that
-// retries has a new token. A run that has ended answers at once instead.
-func (p *planner) noteCallback(ctx context.Context) error {
-	if p.trigger.Callback == nil || p.run.Status.Terminal() {
-		return nil
-	}
-	_, err := p.State.NoteRun(ctx, p.run.RunID, runstate.Note{Callback: p.trigger.Callback})
-	if errors.Is(err, runstate.ErrCondition) {
-		return nil
-	}
-	return err
+	return answerOf(p.run), nil
 }
 
 func answerOf(r runstate.Run) *wire.TriggerResult {
@@ -298,7 +294,7 @@ func (p *planner) superseded(ctx context.Context, lost *commit.FenceLostError) (
 		}
 		return answer, err
 	}
-	committed, err := p.ender().Supersede(ctx, p.run, lost)
+	committed, err := reminded(ctx, p.dispatcher(), p.run, func() (bool, error) { return p.ender().Supersede(ctx, p.run, lost) })
 	switch {
 	case err != nil:
 		return wire.TriggerResult{}, err

@@ -79,6 +79,7 @@ type sweeper struct {
 // planning is (e): a planner that has not come to its end is run again here.
 func (s sweeper) planning(ctx context.Context) error {
 	if !s.run.LeaseUntil.Before(s.now) {
+		s.beat(ctx)
 		return nil
 	}
 	var t wire.Trigger
@@ -88,6 +89,7 @@ func (s sweeper) planning(ctx context.Context) error {
 	t.RunID = s.run.RunID
 	t.TriggerID = s.run.TriggerID
 	t.Action = s.run.Intent
+	t.Callback = nil // the run has a newer one, if its trigger came again
 	_, err := Handle(ctx, s.Deps, t)
 	if fault.CodeOf(err) == "LAPSTRAKE_RUN_GENERATION_BEHIND" { // its fence was taken again after the table was lost
 		t.Action = wire.ActionResume
@@ -98,7 +100,7 @@ func (s sweeper) planning(ctx context.Context) error {
 
 // fail ends the run, or has a finalizer report it if it has committed.
 func (s sweeper) fail(ctx context.Context, cause error) error {
-	committed, err := s.ender().Fail(ctx, s.run, dispatch.Failure(cause))
+	committed, err := reminded(ctx, s.dispatcher(), s.run, func() (bool, error) { return s.ender().Fail(ctx, s.run, dispatch.Failure(cause)) })
 	if err != nil || !committed {
 		return err
 	}
@@ -108,6 +110,9 @@ func (s sweeper) fail(ctx context.Context, cause error) error {
 // finalizing sends the finalization again when nothing has come of it, and the
 // tasks that it waits for: a repair may have been put just before the freeze.
 func (s sweeper) finalizing(ctx context.Context) error {
+	if s.now.Sub(s.run.FinalizeStartedAt) <= progressWindow {
+		s.beat(ctx)
+	}
 	if s.now.Sub(s.run.FinalizeStartedAt) < finalizePatience {
 		return nil
 	}
@@ -185,8 +190,9 @@ func (s sweeper) running(ctx context.Context) error {
 		}
 	}
 	if !complete && s.now.Sub(lastChange) > progressWindow {
-		return nil // nothing moves: let the lease run out, so that another run may take over
+		return nil // nothing moves: let the lease run out, so that another run may take over, and whoever waits give up
 	}
+	s.beat(ctx)
 	until := s.now.Add(s.Settings.RunLease)
 	_, err = s.State.NoteRun(ctx, s.run.RunID, runstate.Note{LeaseUntil: &until})
 	return ignoreCondition(err)

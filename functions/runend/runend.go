@@ -42,6 +42,9 @@ type Ender struct {
 // is true: the caller has its finalizer do what follows a success. The sidecar
 // is looked at on both sides of T15; a finalizer that commits later than that
 // finds the run failed and settles it itself.
+//
+// An error that has CodeCallbackOwed says that the run has failed and its
+// callback does not know it: Remind tells it.
 func (e Ender) Fail(ctx context.Context, run runstate.Run, f fault.Failure) (committed bool, err error) {
 	if ending, err := e.settleInstead(ctx, run, f); ending == Succeeded || err != nil {
 		return ending == Succeeded, err
@@ -64,8 +67,7 @@ func (e Ender) Fail(ctx context.Context, run runstate.Run, f fault.Failure) (com
 	if err := e.release(ctx, failed); err != nil {
 		e.Log.Warn("the fence could not be given back; the next run waits for this one's lease", "run_id", run.RunID, "error", err)
 	}
-	e.notify(ctx, failed, "failed")
-	return false, nil
+	return false, e.tell(ctx, failed)
 }
 
 // settleInstead settles a run that has committed, and returns what became of it.
@@ -115,24 +117,16 @@ func (e Ender) Supersede(ctx context.Context, run runstate.Run, lost *commit.Fen
 		// was deleted in between, and generations began again.
 		g = max(g, run.Gen+1)
 	}
-	_, err = e.State.SupersedeRun(ctx, run.RunID, g, dispatch.Failure(lost), e.Clock.Now())
-	if errors.Is(err, runstate.ErrCondition) {
-		return false, nil // it has ended already
-	}
-	if err != nil {
+	superseded, err := e.State.SupersedeRun(ctx, run.RunID, g, dispatch.Failure(lost), e.Clock.Now())
+	var refused *runstate.ConditionError
+	switch {
+	case errors.As(err, &refused) && refused.Run != nil:
+		return false, e.Remind(ctx, *refused.Run) // it has ended already
+	case errors.Is(err, runstate.ErrCondition):
+		return false, nil
+	case err != nil:
 		return false, fmt.Errorf("supersede run %s: %w", run.RunID, err)
 	}
 	e.Log.Warn("run superseded", "run_id", run.RunID, "export", run.Export, "by", lost.OwnerRunID, "gen", lost.OwnerGen)
-	e.notify(ctx, run, "superseded")
-	return false, nil
-}
-
-func (e Ender) notify(ctx context.Context, run runstate.Run, status string) {
-	err := e.Notifier.Notify(ctx, notify.Event{
-		Kind: notify.RunEnded, Export: run.Export, RunID: run.RunID, Status: status, Failure: run.Error,
-		DurationMillis: e.Clock.Now().Sub(run.CreatedAt).Milliseconds(),
-	})
-	if err != nil {
-		e.Log.Warn("notification failed", "run_id", run.RunID, "error", err)
-	}
+	return false, e.tell(ctx, superseded)
 }
