@@ -16,6 +16,7 @@
 //	shared/commit        the order of the writes (I1 to I8, M1 to M10)
 //	shared/extract       the loop of a chunk
 //	shared/verify        M5, driven by the manifest
+//	shared/prove         that the tasks of runs partition the key space
 //	shared/chunkplan     how an export is cut into chunks
 //	shared/exportconfig  rivet.yaml
 //	shared/wire          messages between the functions
