@@ -149,7 +149,8 @@ var causes = map[string]cause{
 }
 
 func classify(e *pgconn.PgError) cause {
-	if e.Code == "42501" && e.Routine == "check_enable_rls" {
+	// What another server says of its policies comes under postgres_fdw's name.
+	if e.Code == "42501" && (e.Routine == "check_enable_rls" || e.Routine == "pgfdw_report_error" && strings.Contains(e.Message, "row-level security")) {
 		return cause{class: fault.Permanent, code: codeRowSecurity, advice: rowSecurityAdvice}
 	}
 	if c, ok := causes[e.Code]; ok {
