@@ -154,6 +154,17 @@ func (p *Process) call(op string, perform func() error) error {
 	return perform()
 }
 
+// Notify implements [notify.Notifier]: the dead tell nobody.
+func (p *Process) Notify(ctx context.Context, e notify.Event) error {
+	p.mu.Lock()
+	dead := p.dead
+	p.mu.Unlock()
+	if dead {
+		return ErrDead
+	}
+	return p.Stage.Notify(ctx, e)
+}
+
 // Open implements [destination.Opener].
 func (p *Process) Open(context.Context, wire.Location) (destination.Store, error) {
 	return destfaulty.Wrap(p.Bucket, destfaulty.FaultFunc(func(c destfaulty.Call, perform func() error) error {
