@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/source"
 )
@@ -121,5 +122,45 @@ func TestValues(t *testing.T) {
 				t.Fatalf("%.100s, want %.100s", printed(&b.Columns[1], 0), tc.want)
 			}
 		})
+	}
+}
+
+// A function of the server whose result is too long for it gives NULL and a
+// warning: that is no NULL to deliver.
+func TestAValueThatTheServerCannotSendIsRefused(t *testing.T) {
+	_, err := export(t, newServer(t).source(t), source.Relation{Query: "select 1 as id, repeat('x', 20000000) as v union all select 2, 'y'"})
+	wantRefusal(t, err, fault.Refused, codeValue, "max_allowed_packet")
+}
+
+// The end of a group of equal keys cannot be seen in the rows where the server
+// ignores case.
+func TestEqualKeysByACollationAreNotCut(t *testing.T) {
+	s := newServer(t)
+	for _, tc := range []struct {
+		collation string
+		want      int
+	}{{"utf8mb4_general_ci", 0}, {"utf8mb4_bin", 2}} {
+		s.exec(t, "drop table if exists cut; create table cut (k varchar(9) collate "+tc.collation+" not null, index (k)); insert into cut values ('a'), ('a'), ('B'), ('b')")
+		src := s.source(t)
+		table, err := src.Describe(t.Context(), s.table("cut"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := src.Read(t.Context(), source.ReadSpec{Relation: table.Relation, Columns: table.Columns, Key: []keyspace.Column{table.KeyColumns["k"]}, Ordered: true, BatchRows: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := r.Next(t.Context())
+		if err != nil || b.Rows != 3 {
+			t.Fatal(err)
+		}
+		want := tc.want
+		if want > 0 && string(b.Columns[0].Slice(0)) == "B" { // by code point, B comes first
+			want = 1
+		}
+		if n, at := r.Cut(); n != want {
+			t.Errorf("%s: cut after %d rows at %v, want %d", tc.collation, n, at, want)
+		}
+		_ = r.Close(t.Context())
 	}
 }

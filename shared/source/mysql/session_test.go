@@ -227,3 +227,31 @@ func TestURLs(t *testing.T) {
 		})
 	}
 }
+
+// From the moment that a transaction knows a relation, nobody changes it, and no
+// snapshot was taken before.
+func TestARelationIsHeldBeforeTheSnapshot(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, "create table held (id int primary key); insert into held values (1); set lock_wait_timeout = 1")
+	src := s.source(t)
+	for _, rel := range []source.Relation{s.table("held"), {Query: "select id from held"}} {
+		if err := src.transaction(t.Context(), "look", func() error {
+			r, err := src.session.find(t.Context(), rel)
+			if err != nil {
+				return err
+			}
+			if _, err := s.admin.ExecContext(t.Context(), "truncate held"); err == nil || !strings.Contains(err.Error(), "1205") {
+				t.Errorf("truncate behind our back: %v", err)
+			}
+			s.exec(t, "insert into held values (2)")
+			rows, err := src.session.query(t.Context(), "select count(*) from "+r.from())
+			if err == nil && rows[0].text(0) != "2" {
+				t.Errorf("%s rows: the snapshot is older than the lock", rows[0].text(0))
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s.exec(t, "delete from held where id = 2")
+	}
+}
