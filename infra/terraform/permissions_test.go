@@ -189,6 +189,35 @@ func TestEachRoleReachesTheQueuesThatItsFunctionUses(t *testing.T) {
 	}
 }
 
+func TestWhoTellsOfRunsMayAnswerTheirTaskTokens(t *testing.T) {
+	driver, all := callsOf(t, "shared/notify/stepfunctions"), policies(t)
+	var want []string
+	for _, method := range methods(driver.reach(t, "(*"+module+"shared/notify/stepfunctions.Notifier).Notify"), "shared/notify/stepfunctions.API") {
+		want = append(want, "states:"+method)
+	}
+	slices.Sort(want)
+	if got := allowed(all["callbacks"], "states"); len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("callbacks allows %v, the driver needs %v", got, want)
+	}
+	if got := resourcesOf(all["callbacks"], "states:SendTaskSuccess"); !slices.Equal(got, []string{"<state_machine_arns>"}) {
+		t.Errorf("any task token could be answered: %v", got)
+	}
+	graph := callsOf(t, handlers...)
+	var tell []string
+	for _, function := range functions {
+		if graph.reach(t, handle(function))[module+"functions/runend.EventOf"] {
+			tell = append(tell, function)
+		}
+	}
+	_, given, _ := strings.Cut(read(t, awsModule+"/iam.tf"), `resource "aws_iam_role_policy" "callbacks" {`)
+	given, _, _ = strings.Cut(given, "\n}")
+	for _, function := range functions {
+		if strings.Contains(given, `"`+function+`"`) != slices.Contains(tell, function) {
+			t.Errorf("%v tell of runs; callbacks are given by %s", tell, given)
+		}
+	}
+}
+
 func TestRunsThatHaveNotEndedCannotBeDeleted(t *testing.T) {
 	for name, p := range policies(t) {
 		for _, s := range p.Statement {

@@ -23,6 +23,8 @@ module "lapstrake" {
 
   vpc          = var.vpc
   alarm_emails = var.alarm_emails
+
+  state_machine_arns = [for machine in aws_sfn_state_machine.this : machine.arn]
 }
 
 # What was published and verified: loaders subscribe to it.

@@ -71,6 +71,18 @@ resource "aws_iam_role_policy" "this" {
   }))
 }
 
+# Whoever ends a run answers the task token of its trigger. It is a policy by
+# itself, which no function depends on: the state machines depend on the planner.
+resource "aws_iam_role_policy" "callbacks" {
+  for_each = toset(length(var.state_machine_arns) == 0 ? [] : ["planner", "finalizer"])
+
+  name = "callbacks"
+  role = aws_iam_role.this[each.key].id
+  policy = templatefile("${path.module}/policies/callbacks.json.tftpl", {
+    state_machine_arns = jsonencode(var.state_machine_arns)
+  })
+}
+
 resource "aws_iam_role" "scheduler" {
   name                 = "${var.name}-scheduler"
   description          = "What the schedules of the ${var.name} stack may do."

@@ -249,6 +249,18 @@ variable "slack_webhook" {
   }
 }
 
+variable "state_machine_arns" {
+  description = "State machines of Step Functions that start exports and wait for a task token: the planner and the finalizer may answer theirs, and no other's."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for arn in var.state_machine_arns : can(regex("^arn:[a-z-]+:states:[a-z0-9-]+:[0-9]{12}:stateMachine:[A-Za-z0-9_-]+$", arn))])
+    error_message = "A state machine is named by its ARN, arn:aws:states:region:account:stateMachine:name, without a wildcard."
+  }
+}
+
 variable "allow_quarantine" {
   description = "Let the planner move what a resumed run cannot use to _quarantine/, which takes the right to delete. Without it such objects stay where they are, in no manifest, and the log says so."
   type        = bool

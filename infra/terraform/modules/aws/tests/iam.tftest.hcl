@@ -157,3 +157,29 @@ run "a_vpc_and_a_key_bring_their_permissions" {
     error_message = "Something is not encrypted with the key."
   }
 }
+
+run "task_tokens_are_answered_for_the_machines_that_are_named" {
+  variables {
+    state_machine_arns = ["arn:aws:states:eu-central-1:123456789012:stateMachine:nightly"]
+  }
+
+  assert {
+    condition     = toset(keys(aws_iam_role_policy.callbacks)) == toset(["planner", "finalizer"])
+    error_message = "Roles: ${jsonencode(keys(aws_iam_role_policy.callbacks))}"
+  }
+
+  assert {
+    condition     = alltrue([for policy in values(aws_iam_role_policy.callbacks) : jsondecode(policy.policy).Statement[0].Resource == ["arn:aws:states:eu-central-1:123456789012:stateMachine:nightly"]])
+    error_message = "A token of another machine could be answered."
+  }
+}
+
+run "a_state_machine_with_a_wildcard_is_refused" {
+  command = plan
+
+  variables {
+    state_machine_arns = ["arn:aws:states:eu-central-1:123456789012:stateMachine:*"]
+  }
+
+  expect_failures = [var.state_machine_arns]
+}
