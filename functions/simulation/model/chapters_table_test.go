@@ -18,6 +18,19 @@ func resumeChapter() chapter {
 	}}
 }
 
+func revokeChapter() chapter {
+	of := func(rule revokeRule) func(int) Result { return revoking(rule).Explore }
+	return chapter{"Revoking older generations", "The table is lost, or restored to before the task was done, up to twice; finalizers of every generation may commit whenever they wake up, and two resumes move to quarantine what is neither recorded nor promised.", []variant{
+		{"a resume creates the records of older generations, and spares what those list that stand", "", small, 0, of(revokeRule{})},
+		{"nothing is revoked", "V16", small, 0, of(revokeRule{neverRevokes: true})},
+		{"it is revoked after the move", "V16", small, 0, of(revokeRule{revokesLast: true})},
+		{"what a standing record lists is moved too", "V16", small, 0, of(revokeRule{movesPromised: true})},
+		{"a finalizer creates its record after the sidecar", "V16", small, 0, of(revokeRule{recordsAfterwards: true})},
+		{"a repair of the run before: its generation is revoked by the run that follows", "", small, 0, of(revokeRule{repair: true})},
+		{"a repair of the run before, and nothing is revoked", "V16", small, 0, of(revokeRule{repair: true, neverRevokes: true})},
+	}}
+}
+
 func replanChapter() chapter {
 	rule := replanRule{putsTasksAgain: true, splits: true, splitChecksRun: true, countsPlan: true, stalledPlanner: true}
 	duplicate, unchecked := rule, rule

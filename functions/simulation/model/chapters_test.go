@@ -27,7 +27,7 @@ type chapter struct {
 func chapters() []chapter {
 	return []chapter{
 		publishChapter(), sealChapter(), rollForwardChapter(), adoptChapter(), takeChapter(), lifeChapter(), repairChapter(), reanchorChapter(),
-		partitionChapter(), tieChapter(), partChapter(), resumeChapter(), replanChapter(), claimChapter(), reclaimChapter(), faninChapter(), freezeChapter(), failChapter(),
+		partitionChapter(), tieChapter(), partChapter(), resumeChapter(), revokeChapter(), replanChapter(), claimChapter(), reclaimChapter(), faninChapter(), freezeChapter(), failChapter(),
 	}
 }
 
