@@ -21,6 +21,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/taskqueue"
+	"github.com/lapstrake/lapstrake/shared/telemetry"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
@@ -35,6 +36,7 @@ type Deps struct {
 	IDs          contract.IDSource
 	Log          *slog.Logger
 	Plans        *Plans // that this process has read; nil for none
+	Observer     telemetry.Observer
 
 	// Worker names this process in the chunk's item, for people.
 	Worker string
@@ -91,6 +93,7 @@ func (h *handler) handle(ctx context.Context) (wire.Outcome, error) {
 		return orRetry(outcome, err), err
 	}
 	h.log = h.log.With("attempt", claimed.Attempts)
+	h.count(telemetry.Attempts, 1)
 	return h.attempt(ctx, lease, claimed)
 }
 
@@ -169,6 +172,7 @@ func (h *handler) attempt(ctx context.Context, lease runstate.Lease, claimed run
 	out, err := h.extract(work, claimed)
 	stop()
 	if lost() {
+		h.count(telemetry.ZombieWrites, 1)
 		h.log.Warn("lease lost: another attempt has the task, this one's parts stay unlisted")
 		return wire.Done("lease of task %s lost", lease.Task), nil
 	}
@@ -230,6 +234,7 @@ func (h *handler) recorded(ctx context.Context, lease runstate.Lease, c runstate
 	var refused *runstate.ConditionError
 	if errors.As(err, &refused) {
 		if refused.Item == nil || refused.Item.Status != runstate.ChunkCompleted || refused.Item.LeaseToken != lease.Token {
+			h.count(telemetry.ZombieWrites, 1)
 			h.log.Warn("another attempt has the task; this one's parts stay unlisted", "cause", err)
 			return wire.Done("task %s was taken over", lease.Task), nil
 		}
@@ -241,6 +246,7 @@ func (h *handler) recorded(ctx context.Context, lease runstate.Lease, c runstate
 	if err := h.completed(ctx, c); err != nil {
 		return retry(err), err
 	}
+	h.observe(c)
 	h.log.Info("chunk completed", "rows", c.Rows, "bytes", c.Bytes, "parts", len(c.Parts), "split_into", c.SplitInto)
 	return wire.Done("task %s completed: %d rows in %d parts", lease.Task, c.Rows, len(c.Parts)), nil
 }

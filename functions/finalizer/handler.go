@@ -22,6 +22,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/notify"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/taskqueue"
+	"github.com/lapstrake/lapstrake/shared/telemetry"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
@@ -34,6 +35,7 @@ type Deps struct {
 	Clock        clock.Clock
 	IDs          contract.IDSource
 	Log          *slog.Logger
+	Observer     telemetry.Observer
 }
 
 // Handle finalizes the run of m, as far as it can be. The steps are F1 to F17
@@ -237,7 +239,7 @@ func (f *finalizer) fence() commit.Fence {
 }
 
 func (f *finalizer) ender() runend.Ender {
-	return runend.Ender{Destinations: f.Destinations, State: f.State, Notifier: f.Notifier, Clock: f.Clock, IDs: f.IDs, Log: f.Log}
+	return runend.Ender{Destinations: f.Destinations, State: f.State, Notifier: f.Notifier, Clock: f.Clock, IDs: f.IDs, Log: f.Log, Observer: f.Observer}
 }
 
 // note leaves the error in the run's item, for status and alarms.

@@ -23,6 +23,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/taskqueue"
+	"github.com/lapstrake/lapstrake/shared/telemetry"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
@@ -38,6 +39,7 @@ type Deps struct {
 	Clock        clock.Clock
 	IDs          contract.IDSource
 	Log          *slog.Logger
+	Observer     telemetry.Observer
 	Settings     Settings
 }
 
@@ -119,7 +121,7 @@ func (p *planner) dispatcher() dispatch.Dispatcher {
 }
 
 func (p *planner) ender() runend.Ender {
-	return runend.Ender{Destinations: p.Destinations, State: p.State, Notifier: p.Notifier, Clock: p.Clock, IDs: p.IDs, Log: p.Log}
+	return runend.Ender{Destinations: p.Destinations, State: p.State, Notifier: p.Notifier, Clock: p.Clock, IDs: p.IDs, Log: p.Log, Observer: p.Observer}
 }
 
 // validate asks the validator for a verdict on the export's prefix as it is now.

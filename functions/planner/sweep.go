@@ -283,5 +283,5 @@ func (s sweeper) dispatcher() dispatch.Dispatcher {
 }
 
 func (s sweeper) ender() runend.Ender {
-	return runend.Ender{Destinations: s.Destinations, State: s.State, Notifier: s.Notifier, Clock: s.Clock, IDs: s.IDs, Log: s.Log}
+	return runend.Ender{Destinations: s.Destinations, State: s.State, Notifier: s.Notifier, Clock: s.Clock, IDs: s.IDs, Log: s.Log, Observer: s.Observer}
 }

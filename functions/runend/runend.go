@@ -20,6 +20,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/notify"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/telemetry"
 )
 
 // Ender ends runs.
@@ -30,6 +31,7 @@ type Ender struct {
 	Clock        clock.Clock
 	IDs          contract.IDSource
 	Log          *slog.Logger
+	Observer     telemetry.Observer
 }
 
 // Fail is T15: it fails a run that is planning or running, gives its fence back
@@ -63,6 +65,7 @@ func (e Ender) Fail(ctx context.Context, run runstate.Run, f fault.Failure) (com
 	if ending, err := e.settleInstead(ctx, failed, f); ending == Succeeded || err != nil {
 		return ending == Succeeded, err
 	}
+	e.count(telemetry.RunFailed, run)
 	e.Log.Error("run failed", "run_id", run.RunID, "export", run.Export, "code", f.Code, "class", f.Class, "error", f.Message)
 	if err := e.release(ctx, failed); err != nil {
 		e.Log.Warn("the fence could not be given back; the next run waits for this one's lease", "run_id", run.RunID, "error", err)
@@ -85,6 +88,10 @@ func (e Ender) settleInstead(ctx context.Context, run runstate.Run, f fault.Fail
 		e.Log.Warn("run has succeeded, whatever failed after it had committed", "run_id", run.RunID, "export", run.Export, "code", f.Code, "error", f.Message)
 	}
 	return settled.Ending, nil
+}
+
+func (e Ender) count(m telemetry.Metric, run runstate.Run) {
+	telemetry.Or(e.Observer).Count(m, 1, slog.String(telemetry.AttrExport, string(run.Export)))
 }
 
 // release gives the fence back if this run opened it at its generation.
@@ -127,6 +134,7 @@ func (e Ender) Supersede(ctx context.Context, run runstate.Run, lost *commit.Fen
 	case err != nil:
 		return false, fmt.Errorf("supersede run %s: %w", run.RunID, err)
 	}
+	e.count(telemetry.FenceLost, run)
 	e.Log.Warn("run superseded", "run_id", run.RunID, "export", run.Export, "by", lost.OwnerRunID, "gen", lost.OwnerGen)
 	return false, e.tell(ctx, superseded)
 }

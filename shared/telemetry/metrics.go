@@ -34,6 +34,14 @@ type Observer interface {
 	Duration(m Metric, d time.Duration, attrs ...slog.Attr)
 }
 
+// Or returns o, or Nop for nil: an observer is an option of a handler.
+func Or(o Observer) Observer {
+	if o == nil {
+		return Nop{}
+	}
+	return o
+}
+
 // Nop observes nothing.
 type Nop struct{}
 

@@ -26,6 +26,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/secrets/awssecrets"
 	"github.com/lapstrake/lapstrake/shared/taskqueue/sqs"
 	"github.com/lapstrake/lapstrake/shared/telemetry"
+	"github.com/lapstrake/lapstrake/shared/verify"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
@@ -62,6 +63,8 @@ type AWSSettings struct {
 	// Worker names the process in chunk items.
 	Worker string
 	Log    *slog.Logger
+	// Observer is told of what the functions count; nil counts nothing.
+	Observer telemetry.Observer
 	Settings
 }
 
@@ -102,6 +105,7 @@ func (a *AWS) Planner() planner.Deps {
 	return planner.Deps{
 		Configs: remoteConfigs{stores: a.destinations}, Destinations: probing, State: a.state, Queue: a.queues,
 		Sources: Sources(a.resolver), Formats: Formats(), Notifier: a.notifier, Clock: clock.System{}, IDs: IDs{}, Log: a.settings.Log, Settings: s,
+		Observer: a.settings.Observer,
 	}
 }
 
@@ -109,7 +113,7 @@ func (a *AWS) Planner() planner.Deps {
 func (a *AWS) Chunk() chunk.Deps {
 	return chunk.Deps{
 		Destinations: a.destinations, State: a.state, Queue: a.queues, Sources: Sources(a.resolver), Formats: Formats(),
-		Clock: clock.System{}, IDs: IDs{}, Log: a.settings.Log, Plans: &a.plans,
+		Clock: clock.System{}, IDs: IDs{}, Log: a.settings.Log, Observer: a.settings.Observer, Plans: &a.plans,
 		Worker: a.settings.Worker, Lease: a.settings.Lease, Heartbeat: a.settings.Heartbeat,
 	}
 }
@@ -118,13 +122,13 @@ func (a *AWS) Chunk() chunk.Deps {
 func (a *AWS) Finalizer() finalizer.Deps {
 	return finalizer.Deps{
 		Destinations: a.destinations, State: a.state, Queue: a.queues, Notifier: a.notifier,
-		Clock: clock.System{}, IDs: IDs{}, Log: a.settings.Log,
+		Clock: clock.System{}, IDs: IDs{}, Log: a.settings.Log, Observer: a.settings.Observer,
 	}
 }
 
 // Validator returns the dependencies of the validator.
 func (a *AWS) Validator() validator.Deps {
-	return validator.Deps{Destinations: a.destinations, Notifier: a.notifier, Clock: clock.System{}, Log: a.settings.Log}
+	return validator.Deps{Destinations: a.destinations, Notifier: a.notifier, Clock: clock.System{}, Log: a.settings.Log, Observer: verdicts{a.settings.Observer}}
 }
 
 // inBuckets refuses what is not a bucket: a function's disk ends with it.
@@ -135,6 +139,16 @@ func (a *AWS) inBuckets(stores destination.Opener) destination.Opener {
 		}
 		return stores.Open(ctx, at)
 	})
+}
+
+// verdicts counts those that failed.
+type verdicts struct{ telemetry.Observer }
+
+// Judged implements [validator.Observer].
+func (v verdicts) Judged(_ context.Context, d verify.Document) {
+	if d.Verdict == verify.Failed {
+		telemetry.Or(v.Observer).Count(telemetry.ValidationFailed, 1, slog.String(telemetry.AttrExport, string(d.Export)))
+	}
 }
 
 // webhook tells a Slack-compatible webhook of failures. Its address is a secret

@@ -10,6 +10,10 @@ mock_provider "aws" {
   mock_data "aws_region" {
     defaults = { region = "eu-central-1" }
   }
+
+  mock_resource "aws_sfn_state_machine" {
+    defaults = { arn = "arn:aws:states:eu-central-1:123456789012:stateMachine:lapstrake-export" }
+  }
 }
 
 variables {
