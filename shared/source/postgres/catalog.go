@@ -174,6 +174,7 @@ type catalogType struct {
 	parts      []uint32 // what a composite, a range or a multirange is made of
 	modifier   int32    // a domain's
 	isArray    bool
+	castText   bool // somebody made a cast to text, whose text may mean anything
 }
 
 // types reads the types of the fields. The type of a multirange is looked for
@@ -203,7 +204,9 @@ select t.oid, t.typname, t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace,
        pg_catalog.format_type(t.oid, -1),
        case when t.typtype = 'c'
             then (select pg_catalog.string_agg(a.atttypid::text, ' ' order by a.attnum) from pg_catalog.pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped)
-            else (select p.oid::text from part p where p.whole = t.oid) end
+            else (select p.oid::text from part p where p.whole = t.oid) end,
+       t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+         and exists (select from pg_catalog.pg_cast c where c.castsource = t.oid and c.casttarget = 'pg_catalog.text'::pg_catalog.regtype and c.castfunc <> 0)
 from need join pg_catalog.pg_type t on t.oid = need.oid`, "{"+strings.Join(oids, ",")+"}")
 	if err != nil {
 		return nil, err
@@ -212,7 +215,7 @@ from need join pg_catalog.pg_type t on t.oid = need.oid`, "{"+strings.Join(oids,
 	for _, r := range rows {
 		t := catalogType{
 			PostgresType: rowtype.PostgresType{Name: r.text(1), BuiltIn: r.bool(2), Class: r.text(3)[0]},
-			base:         uint32(r.int(4)), elem: uint32(r.int(5)), modifier: int32(r.int(6)), isArray: r.bool(7), spelled: r.text(8),
+			base:         uint32(r.int(4)), elem: uint32(r.int(5)), modifier: int32(r.int(6)), isArray: r.bool(7), spelled: r.text(8), castText: r.bool(10),
 		}
 		for _, part := range strings.Fields(r.text(9)) {
 			oid, err := strconv.ParseUint(part, 10, 32)

@@ -24,6 +24,7 @@ type column struct {
 	postgres rowtype.PostgresType
 	casts    []string
 	spelled  string // the type, as bounds are cast to it
+	castText bool   // the server's text is of somebody's own making
 	fallback string // of a cursor: the column that counts where this one is NULL
 }
 
@@ -69,7 +70,7 @@ func (s *session) resolved(ctx context.Context, r relation) ([]column, error) {
 		base, t := known.resolve(f.typeOID, f.modifier)
 		columns[i] = column{
 			Column: rowtype.Column{Name: f.name, Native: t.Native()},
-			field:  f, base: base, elem: known[base].elem, postgres: t, spelled: known[base].spelled,
+			field:  f, base: base, elem: known[base].elem, postgres: t, spelled: known[base].spelled, castText: known[base].castText,
 		}
 	}
 	return columns, nil

@@ -30,7 +30,7 @@ func (s *Source) Describe(ctx context.Context, rel source.Relation) (source.Tabl
 		table = source.Table{Relation: r.Relation, Kind: kinds[r.kind], Rows: -1, Bytes: -1, KeyColumns: map[string]keyspace.Column{}}
 		for _, c := range columns {
 			table.Columns = append(table.Columns, c.Column)
-			if !c.isComposite() {
+			if c.cuttable() {
 				table.KeyColumns[c.Name] = c.key()
 			}
 		}
@@ -117,12 +117,13 @@ candidates:
 
 // keyable reports whether a value's text means the same value again. The
 // others depend on a locale or on the search path.
-func (c column) keyable() bool { return !c.isComposite() && c.postgres.HasServerText() }
+func (c column) keyable() bool { return c.cuttable() && c.postgres.HasServerText() }
 
-// isComposite reports whether IS NULL asks the fields of a value and not the
-// value: (1,) is neither NULL nor NOT NULL, and (,) is NULL though it is there.
-// Ranges of such a key would leave rows out or have them twice.
-func (c column) isComposite() bool { return c.postgres.Class == 'c' }
+// cuttable reports whether ranges of the column could have every row once. Of
+// a composite they have not, since IS NULL asks its fields and not the value:
+// (1,) is neither NULL nor NOT NULL, and (,) is NULL though it is there. A cast
+// of somebody's own may give two values one text, or a text that is none.
+func (c column) cuttable() bool { return c.postgres.Class != 'c' && !c.castText }
 
 func (s *session) correlation(ctx context.Context, r relation) (map[string]float64, error) {
 	rows, err := s.query(ctx, `

@@ -29,7 +29,8 @@ func keyNames(t *testing.T, src *Source, rel source.Relation) []string {
 
 func TestKeys(t *testing.T) {
 	s := newServer(t)
-	s.exec(t, `create collation icu (provider = icu, locale = 'en'); create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false); create type pair as (x int, y text); create domain domain_pair as pair`)
+	s.exec(t, `create collation icu (provider = icu, locale = 'en'); create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false); create type pair as (x int, y text); create domain domain_pair as pair;
+		create type told as enum ('x', 'y'); create function tell(told) returns text language sql immutable as 'select ''some''::text'; create cast (told as text) with function tell(told)`)
 	src := s.source(t)
 	for _, tc := range []struct {
 		name, columns string
@@ -51,6 +52,7 @@ func TestKeys(t *testing.T) {
 		{"one with an operator class of its own", "a text not null", "create unique index on t (a text_pattern_ops)", nil},
 		{"money, whose text depends on a locale", "a money primary key", "", nil},
 		{"a composite, which IS NULL takes apart", "a pair primary key, b domain_pair not null unique", "", nil},
+		{"an enum with a cast to text of its own", "a told primary key", "", nil},
 		{"that of a table with children says nothing of their rows", "a int primary key", "drop table if exists child; create table child () inherits (t); insert into child values (1); insert into t values (1)", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -131,8 +131,8 @@ func TestSessionIsLeftAsItWas(t *testing.T) {
 // CUR-12, OPS-14).
 func TestHostileSettings(t *testing.T) {
 	s := newServer(t)
-	s.exec(t, `create table t (z timestamptz primary key, f float8, b bytea, i interval, y timestamptz, x text);
-		insert into t select '2024-01-01 00:00:00+00'::timestamptz + g * interval '7 hours', 0.1::float8 + 0.2::float8, '\x00ff', '1 mon -1 day', '2024-01-01 12:00:00+00', 'a\b' from generate_series(1, 100) g`)
+	s.exec(t, `create type pair as (at timestamptz[], b bytea, i interval, f float4); create table t (z timestamptz primary key, f float8, b bytea, i interval, y timestamptz, x text, r tstzrange, p pair, m money);
+		insert into t select '2024-01-01 00:00:00+00'::timestamptz + g * interval '7 hours', 0.1::float8 + 0.2::float8, '\x00ff', '1 mon -1 day', '2024-01-01 12:00:00+00', 'a\b', '[2024-01-02 01:00+01,)', row('{2024-02-01 00:00+00}'::timestamptz[], '\xff'::bytea, interval '1 day', 0.1::float4)::pair, 1234.5::numeric::money from generate_series(1, 100) g`)
 	plain := s.source(t)
 	hostile := s.reader(t, "select on t")
 	name := "reader_of_" + s.schema
@@ -145,7 +145,7 @@ func TestHostileSettings(t *testing.T) {
 	}
 	hostile.session.close(t.Context()) // the settings come with a new connection
 	rel := s.table("t")
-	rel.Overrides = map[string]string{"f": "text", "b": "text", "i": "text", "y": "text"}
+	rel.Overrides = map[string]string{"f": "text", "b": "text", "i": "text", "y": "text", "r": "text", "p": "text", "m": "text"}
 	var both [2][]string
 	for i, src := range []*Source{plain, hostile} {
 		table, err := src.Describe(t.Context(), rel)
@@ -162,7 +162,7 @@ func TestHostileSettings(t *testing.T) {
 	if strings.Join(both[0], "\n") != strings.Join(both[1], "\n") || len(both[0]) != 100 {
 		t.Fatalf("%d and %d rows\n%q\n%q", len(both[0]), len(both[1]), both[0][0], both[1][0])
 	}
-	if !strings.HasSuffix(both[1][0], `|0.30000000000000004|\x00ff|P1M-1D|2024-01-01 12:00:00+00|a\b`) {
+	if !strings.HasSuffix(both[1][0], `|0.30000000000000004|\x00ff|P1M-1D|2024-01-01 12:00:00+00|a\b|["2024-01-02 00:00:00+00",)|("{""2024-02-01 00:00:00+00""}","\\xff",P1D,0.1)|1234.50`) {
 		t.Fatal(both[1][0])
 	}
 }
