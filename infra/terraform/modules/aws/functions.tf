@@ -20,7 +20,7 @@ locals {
       LAPSTRAKE_HEARTBEAT = "${var.heartbeat_seconds}s"
     })
     finalizer = merge(local.stack_environment, local.webhook_environment)
-    validator = merge({ LAPSTRAKE_QUEUE_URLS = local.queue_urls }, local.webhook_environment)
+    validator = merge({ LAPSTRAKE_STACK = var.name, LAPSTRAKE_QUEUE_URLS = local.queue_urls }, local.webhook_environment)
   }
 }
 
