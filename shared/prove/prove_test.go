@@ -247,9 +247,13 @@ func TestDeepCountsTheRowsOfParts(t *testing.T) {
 
 // A store that does not answer leaves nothing proven, whatever it was asked.
 func TestStoreThatDoesNotAnswer(t *testing.T) {
-	w, f := newWorld(t.Context(), t), usual(1)
-	w.fill(&f)
-	w.publish(f, nil)
+	w := newWorld(t.Context(), t)
+	for n, at := range []string{prefix, "elsewhere/"} { // what is left without one is a proof of the other
+		f := usual(n + 1)
+		f.Plan.Prefix = at
+		w.fill(&f)
+		w.publish(f, nil)
+	}
 	failing := func(n int) (r prove.Result, calls int) {
 		store := faulty.Wrap(w.store, faulty.FaultFunc(func(_ faulty.Call, perform func() error) error {
 			if calls++; calls == n {
@@ -309,7 +313,11 @@ func TestOtherManifestsOfThePrefix(t *testing.T) {
 	f := usual(2)
 	w.fill(&f)
 	w.publish(f, nil)
-	want(t, w.prove(prove.Options{}))
+	r := w.prove(prove.Options{})
+	want(t, r)
+	if len(r.Runs) != 1 {
+		t.Errorf("%d runs have committed: %+v", len(r.Runs), r.Runs)
+	}
 
 	twin := usual(3)
 	twin.Chunks[3].Result = runstate.Result{Parts: f.Chunks[3].Parts, Rows: f.Chunks[3].Rows}
