@@ -195,23 +195,27 @@ func TestTwoResumesTakeTurns(t *testing.T) {
 }
 
 // A resume dies with a new generation of the fence of which the item does not
-// know, and a finalizer of the old one commits. Nothing is read again: the next
+// know, and a finalizer of the old one commits and dies. Nothing is read again: the next
 // resume, which is the sweep's, publishes what has committed.
 func TestCommittedRunWhoseResumeDied(t *testing.T) {
 	s := extracted(t)
 	came := false
 	s.Around = func(op string, perform func() error) error {
-		if op == "create "+s.Sidecar(1) {
-			came = true
-			s.Around = nil
-			s.ExpireLeases()
-			_, _ = planner.Handle(t.Context(), (&stage.Process{Stage: s, Dies: func(op string) (bool, bool) {
-				return op == "replace "+contract.CursorKey("orders"), true
-			}}).Planner(), s.Resume(1))
+		if op != "create "+s.Sidecar(1) {
+			return perform()
 		}
-		return perform()
+		came = true
+		s.Around = nil
+		s.ExpireLeases()
+		_, _ = planner.Handle(t.Context(), (&stage.Process{Stage: s, Dies: func(op string) (bool, bool) {
+			return op == "replace "+contract.CursorKey("orders"), true
+		}}).Planner(), s.Resume(1))
+		_ = perform()
+		s.Around = func(string, func() error) error { return stage.ErrDead } // the finalizer has committed, and is gone
+		return stage.ErrDead
 	}
 	_, _ = s.Finalize(1)
+	s.Around = nil
 	if run, fence := s.Run(1), s.Fence(); !came || run.Gen != 1 || fence.Generation != 2 || fence.State != contract.FenceOpen {
 		t.Fatalf("the run is at generation %d, its fence %s at %d: the test no longer tests anything", run.Gen, fence.State, fence.Generation)
 	}
