@@ -210,6 +210,6 @@ var scopes = []scope{
 			}
 			s.calmly(decision{act: loseCursor})
 		},
-		scripts: [][]decision{{{act: resume, n: 1}}, {{act: reanchor, n: 2}, deliverChunk(2, 0, 2), deliverFinalize(2, 2)}},
+		scripts: [][]decision{{{act: resume, n: 1}}, {{act: reanchor, n: 2}, deliverChunk(2, 0, 3), deliverFinalize(2, 3)}},
 	},
 }
