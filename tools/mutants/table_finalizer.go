@@ -182,7 +182,7 @@ var finalizerMutants = []mutant{
 	{
 		name: "told-before-the-verdict", rule: "I4, I8, V15",
 		removes:  "the end of a run is told after its verdict",
-		edits:    []edit{ahead(afterwardsFile, "finalizer.afterwards", "verdict := f.verdict(ctx)", "f.tell(ctx, nil)")},
+		edits:    []edit{ahead(afterwardsFile, "finalizer.afterwards", "verdict := f.verdict(ctx)", "_ = f.tell(ctx, nil)")},
 		caughtBy: finalizing("TestOrderOfPublication"),
 	},
 	{
@@ -200,7 +200,7 @@ var finalizerMutants = []mutant{
 	{
 		name: "failed-report-fails-the-run", rule: "I7",
 		removes:  "a run that has succeeded is told, whatever becomes of its report",
-		edits:    []edit{ahead(afterwardsFile, "finalizer.afterwards", "f.tell(ctx, verdict)", `if _, _, err := f.root.Get(ctx, contract.SummaryKey(f.run.Export, f.run.RunID, "json"), 1<<20); err != nil { return wire.Outcome{}, err }`)},
+		edits:    []edit{ahead(afterwardsFile, "finalizer.afterwards", "if err := f.tell(ctx, verdict); err != nil", `if _, _, err := f.root.Get(ctx, contract.SummaryKey(f.run.Export, f.run.RunID, "json"), 1<<20); err != nil { return wire.Outcome{}, err }`)},
 		caughtBy: finalizing("TestReportThatFailsStopsNothing"),
 	},
 }
