@@ -200,7 +200,7 @@ var finalizerMutants = []mutant{
 	{
 		name: "failed-report-fails-the-run", rule: "I7",
 		removes:  "a run that has succeeded is told, whatever becomes of its report",
-		edits:    []edit{ahead(afterwardsFile, "finalizer.afterwards", "if err := f.tell(ctx, verdict); err != nil", `if _, _, err := f.root.Get(ctx, contract.SummaryKey(f.run.Export, f.run.RunID, "json"), 1<<20); err != nil { return wire.Outcome{}, err }`)},
+		edits:    []edit{ahead(afterwardsFile, "finalizer.afterwards", "if err := f.tell(ctx, verdict); err != nil", `if _, _, err := f.root.Get(ctx, "_lapstrake/"+string(f.run.Export)+"/runs/"+string(f.run.RunID)+"/summary.json", 1<<20); err != nil { return wire.Outcome{}, err }`)},
 		caughtBy: finalizing("TestReportThatFailsStopsNothing"),
 	},
 }
