@@ -101,7 +101,7 @@ type segment struct {
 const (
 	mostQuestions   = 4000
 	segmentsPerTask = 4
-	levels          = 4 // of guesses
+	levels          = 12 // of guesses: keys may share as many characters and one begin otherwise
 )
 
 // segments cuts the rows into segments that are small beside a n-th of them,
