@@ -15,6 +15,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
 // IntegerBounds implements [source.Source]. The bounds choose cuts only, so
@@ -78,34 +79,19 @@ func boundsStatement(r relation, c column) string {
 	return "select min(" + k + "), max(" + k + "), " + null + " from " + r.from()
 }
 
-// keyPlan says where a reader finds the values of the key.
-type keyPlan struct {
-	slots  []keySlot
-	hidden []string // expressions selected in addition
-	// settled is true when two keys that the server takes for equal are told
-	// to be equal here too, so that the end of a group of equal keys can be
-	// seen in the rows.
-	settled bool
-}
-
-type keySlot struct {
-	index  int  // of the column, or of the hidden one
-	hidden bool // the value comes as text in a column of its own
-}
-
 // planKey takes the key from the delivered columns where their values are the
 // key's, and asks the server for the text of the others.
-func planKey(key, columns []column) keyPlan {
-	p := keyPlan{settled: true}
+func planKey(key, columns []column) rowkey.Plan {
+	p := rowkey.Plan{Settled: true}
 	for _, k := range key {
 		at := slices.IndexFunc(columns, func(c column) bool { return c.Name == k.Name })
-		slot := keySlot{index: at}
+		slot := rowkey.Slot{Index: at}
 		if k.fallback != "" || k.serverText || !sameText[k.Type.Kind] {
-			slot = keySlot{index: len(p.hidden), hidden: true}
-			p.hidden = append(p.hidden, k.keyText(k.expression()))
+			slot = rowkey.Slot{Index: len(p.Hidden), Hidden: true}
+			p.Hidden = append(p.Hidden, k.keyText(k.expression()))
 		}
-		p.slots = append(p.slots, slot)
-		p.settled = p.settled && k.settled()
+		p.Slots = append(p.Slots, slot)
+		p.Settled = p.Settled && k.settled()
 	}
 	return p
 }
@@ -138,61 +124,21 @@ func (c column) settled() bool {
 	return true
 }
 
-// Cut implements [source.Reader]. It returns no rows at the upper bound of the
-// range, where nothing is left for another task.
+// Cut implements [source.Reader].
 func (r *reader) Cut() (rows int, at keyspace.Key) {
-	if !r.cuttable || r.batch.Rows == 0 {
+	if !r.cuttable {
 		return 0, nil
 	}
-	rows = r.batch.Rows
-	if !r.unique { // the last group may go on in the next batch
-		last := rows - 1
-		for rows > 0 && r.sameKey(rows-1, last) {
-			rows--
-		}
-		if rows == 0 {
-			return 0, nil
-		}
-	}
-	at = r.keyAt(rows - 1)
-	if slices.Equal(at, r.upTo) {
-		return 0, nil
-	}
-	return rows, at
+	return r.key.Cut(rowkey.Rows{Batch: r.batch, Hidden: r.hidden}, r.spec, sameValue, valueText)
 }
 
-func (r *reader) vector(s keySlot) *rowbatch.Vector {
-	if s.hidden {
-		return &r.hidden.Columns[s.index]
+// sameValue compares by the texts of bounds. Spaces at the end of a text may or
+// may not count: a group that is too large is only cut later.
+func sameValue(_ rowkey.Slot, v *rowbatch.Vector, a, b int) bool {
+	if v.Type.Kind != rowtype.Text {
+		return valueText(v, a) == valueText(v, b)
 	}
-	return &r.batch.Columns[s.index]
-}
-
-// keyAt is the key of a row as text that the server reads as the same value.
-func (r *reader) keyAt(row int) keyspace.Key {
-	key := make(keyspace.Key, len(r.key.slots))
-	for i, s := range r.key.slots {
-		key[i] = valueText(r.vector(s), row)
-	}
-	return key
-}
-
-func (r *reader) sameKey(a, b int) bool {
-	for _, s := range r.key.slots {
-		v := r.vector(s)
-		if v.Type.Kind != rowtype.Text {
-			if valueText(v, a) != valueText(v, b) {
-				return false
-			}
-			continue
-		}
-		// Spaces at the end may or may not count: a group that is too large is
-		// only cut later.
-		if !bytes.Equal(bytes.TrimRight(v.Slice(a), " "), bytes.TrimRight(v.Slice(b), " ")) {
-			return false
-		}
-	}
-	return true
+	return bytes.Equal(bytes.TrimRight(v.Slice(a), " "), bytes.TrimRight(v.Slice(b), " "))
 }
 
 func valueText(v *rowbatch.Vector, row int) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
+	"github.com/lapstrake/lapstrake/shared/source/predicate"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
@@ -150,41 +151,13 @@ func planned(p keyspace.Column, r relation, now []column) (column, error) {
 	return c, nil
 }
 
-// conditions are those of one range of a key. A range never has a row with a
-// NULL in its key, whatever its bounds: those rows are the Null range's, and
-// the two together are all rows, each once.
+// conditions are those of one range of a key.
 func conditions(r keyspace.Range, key []column) ([]string, error) {
-	if r.All {
-		return nil, nil
+	columns := make([]predicate.Column, len(key))
+	for i, c := range key {
+		columns[i] = predicate.Column{Expression: c.expression(), NotNull: c.notNull}
 	}
-	var null, notNull []string
-	for _, c := range key {
-		null = append(null, c.expression()+" is null")
-		if !c.notNull {
-			notNull = append(notNull, c.expression()+" is not null")
-		}
-	}
-	if r.Null && len(key) > 0 {
-		return []string{"(" + strings.Join(null, " or ") + ")"}, nil
-	}
-	if r.Null {
-		return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "rows with a NULL key are asked for without a key")
-	}
-	all := notNull
-	for _, bound := range []struct {
-		operator string
-		at       keyspace.Key
-	}{{">", r.After}, {"<=", r.UpTo}} {
-		if bound.at == nil {
-			continue
-		}
-		condition, err := compared(key, bound.operator, bound.at)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, condition)
-	}
-	return all, nil
+	return predicate.Range(r, columns, func(operator string, at keyspace.Key) (string, error) { return compared(key, operator, at) })
 }
 
 // compared compares a key of several columns with one value, as

@@ -10,6 +10,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 	"github.com/lapstrake/lapstrake/shared/source/shape"
 )
 
@@ -72,11 +73,10 @@ func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, er
 }
 
 // newReader makes a reader that has not been asked for anything.
-func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, plan keyPlan, position string) *reader {
+func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, plan rowkey.Plan, position string) *reader {
 	rd := &reader{
 		source: s, relation: r, columns: columns, key: plan, position: position,
-		cuttable: spec.Ordered && !spec.Range.All && !spec.Range.Null && len(plan.slots) > 0 && (spec.Unique || plan.settled),
-		unique:   spec.Unique, upTo: spec.Range.UpTo,
+		cuttable: plan.Cuttable(spec), spec: spec,
 		batchRows: spec.BatchRows, batchBytes: spec.BatchBytes, limit: spec.MaxValueBytes,
 		batch: rowbatch.New(spec.Columns),
 	}
@@ -112,7 +112,7 @@ func (r *reader) statement(spec source.ReadSpec, key []column, within *window) (
 		return "", err
 	}
 	r.marks, r.atTo = len(marks), within != nil && len(within.key) > 0
-	hidden := slices.Concat(r.key.hidden, marks)
+	hidden := slices.Concat(r.key.Hidden, marks)
 	r.hidden = rowbatch.New(slices.Repeat([]rowtype.Column{{Type: rowtype.Type{Kind: rowtype.Text}}}, len(hidden)))
 	list = append(list, hidden...)
 	r.values = make([]driver.Value, len(list))

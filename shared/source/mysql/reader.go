@@ -8,8 +8,9 @@ import (
 	"io"
 
 	"github.com/lapstrake/lapstrake/shared/fault"
-	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
+	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
 // reader hands out the rows of one statement, batch by batch. What comes next
@@ -20,13 +21,12 @@ type reader struct {
 	columns  []column
 	forms    []form
 	checks   []int // columns whose check is selected
-	key      keyPlan
+	spec     source.ReadSpec
+	key      rowkey.Plan
 	position string
 	cuttable bool
-	unique   bool
 	marks    int  // columns at the end of the hidden ones, for Edge
 	atTo     bool // they are keys at the upper bound
-	upTo     keyspace.Key
 
 	batchRows         int
 	batchBytes, limit int64

@@ -1,12 +1,12 @@
 package mysql
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/predicate"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
 // window is a keyspace.Window in this relation.
@@ -25,62 +25,45 @@ func windowOf(w *keyspace.Window, r relation, now []column) (*window, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, given := range slices.Concat(w.Except, w.Only) {
-		if len(given) != len(w.Key) || len(given) == 0 {
-			return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "a key in a window has %d values for a key of %d columns", len(given), len(w.Key))
-		}
+	if err := predicate.CheckKeys(*w); err != nil {
+		return nil, err
 	}
 	cursor[0].bound = w.Bound
 	return &window{Window: *w, cursor: cursor[0], key: cursor[1:]}, nil
 }
 
-// predicates are the conditions of a window, none of which a row with a NULL
-// cursor meets. The lower bound stands twice where rows at it are left out: an
-// index finds the first row by the simple comparison.
+// text is the window as its conditions are written.
+func (w *window) text() (t predicate.Window, err error) {
+	t = predicate.Window{Window: w.Window, Expression: w.cursor.expression()}
+	if t.Upper, err = w.cursor.constant(w.To); err != nil {
+		return t, err
+	}
+	if w.From != nil {
+		if t.Lower, err = w.cursor.constant(*w.From); err != nil {
+			return t, err
+		}
+	}
+	if len(w.Except) > 0 {
+		if t.Excepted, err = hasKey(w.key, "not in", w.Except); err != nil {
+			return t, err
+		}
+	}
+	if len(w.Only) > 0 {
+		t.Listed, err = hasKey(w.key, "in", w.Only)
+	}
+	return t, err
+}
+
+// predicates are the conditions of a window, none for nil.
 func (w *window) predicates() ([]string, error) {
 	if w == nil {
 		return nil, nil
 	}
-	c := w.cursor.expression()
-	to, err := w.cursor.constant(w.To)
+	t, err := w.text()
 	if err != nil {
 		return nil, err
 	}
-	upper := c + " <= " + to
-	if w.ToExcluded {
-		upper = c + " < " + to
-	}
-	all := []string{upper}
-	if w.From != nil {
-		from, err := w.cursor.constant(*w.From)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case !w.FromIncluded:
-			all = append(all, c+" > "+from)
-		default:
-			all = append(all, c+" >= "+from)
-			if len(w.Except) > 0 {
-				except, err := hasKey(w.key, "not in", w.Except)
-				if err != nil {
-					return nil, err
-				}
-				all = append(all, "("+c+" > "+from+" or "+except+")")
-			}
-		}
-	}
-	switch below := c + " < " + to; {
-	case w.OnlyAtTo && len(w.Only) > 0:
-		only, err := hasKey(w.key, "in", w.Only)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, "("+below+" or "+only+")")
-	case w.OnlyAtTo:
-		all = append(all, below)
-	}
-	return all, nil
+	return t.Conditions(), nil
 }
 
 // hasKey compares the key of a row with a list of keys, by the collations of
@@ -99,58 +82,31 @@ func hasKey(key []column, operator string, keys []keyspace.Key) (string, error) 
 				return "", err
 			}
 		}
-		rows[i] = tuple(values)
+		rows[i] = predicate.Tuple(values)
 	}
-	return tuple(names) + " " + operator + " (" + strings.Join(rows, ", ") + ")", nil
+	return predicate.Tuple(names) + " " + operator + " (" + strings.Join(rows, ", ") + ")", nil
 }
 
-func tuple(parts []string) string {
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return "(" + strings.Join(parts, ", ") + ")"
-}
-
-// marks are the columns that are selected in addition, so that the rows on the
-// edges of the window are known: the text of their key at the upper bound, or
-// anything but NULL at the lower one. The server decides which they are.
+// marks are the columns that tell the edges of the window, none for nil.
 func (w *window) marks() ([]string, error) {
-	switch {
-	case w == nil:
+	if w == nil {
 		return nil, nil
-	case len(w.key) > 0 && !w.ToExcluded:
-		to, err := w.cursor.constant(w.To)
-		var list []string
-		for _, k := range w.key {
-			list = append(list, "case when "+w.cursor.expression()+" = "+to+" then "+k.keyText(input(k.Name))+" end")
-		}
-		return list, err
-	case len(w.key) == 0 && w.From != nil && w.FromIncluded:
-		from, err := w.cursor.constant(*w.From)
-		return []string{"case when " + w.cursor.expression() + " = " + from + " then '' end"}, err
 	}
-	return nil, nil
+	t, err := w.text()
+	if err != nil {
+		return nil, err
+	}
+	var keyTexts []string
+	for _, k := range w.key {
+		keyTexts = append(keyTexts, k.keyText(input(k.Name)))
+	}
+	return t.Marks(keyTexts, "''"), nil
 }
 
 // Edge implements [source.Reader].
 func (r *reader) Edge(rows int) source.Edge {
-	var e source.Edge
 	if r.marks == 0 || r.ended != nil && r.batch.Rows == 0 {
-		return e
+		return source.Edge{}
 	}
-	marks := r.hidden.Columns[len(r.hidden.Columns)-r.marks:]
-	for i := range min(rows, r.hidden.Rows) {
-		switch {
-		case marks[0].IsNull(i):
-		case r.atTo:
-			key := make(keyspace.Key, len(marks))
-			for j := range marks {
-				key[j] = string(marks[j].Slice(i))
-			}
-			e.AtTo = append(e.AtTo, key)
-		default:
-			e.AtFrom++
-		}
-	}
-	return e
+	return rowkey.Edge(r.hidden.Columns[len(r.hidden.Columns)-r.marks:], min(rows, r.hidden.Rows), r.atTo)
 }

@@ -11,37 +11,22 @@ import (
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
-
-// keyPlan says where a reader finds the values of the key.
-type keyPlan struct {
-	slots  []keySlot
-	hidden []string // expressions selected in addition
-	// settled is true when two keys that the server takes for equal are told
-	// to be equal here too, so that the end of a group of equal keys can be
-	// seen in the rows.
-	settled bool
-}
-
-type keySlot struct {
-	index  int  // of the column, or of the hidden one
-	hidden bool // the value comes as text in a column of its own
-	padded bool // trailing spaces do not count
-}
 
 // planKey takes the key from the delivered columns where their values are the
 // key's, and asks the server for the text of the others.
-func planKey(key, columns []column) keyPlan {
-	p := keyPlan{settled: true}
+func planKey(key, columns []column) rowkey.Plan {
+	p := rowkey.Plan{Settled: true}
 	for _, k := range key {
 		at := slices.IndexFunc(columns, func(c column) bool { return c.Name == k.Name })
-		slot := keySlot{index: at, padded: k.postgres.BuiltIn && k.postgres.Name == "bpchar"}
+		slot := rowkey.Slot{Index: at, Padded: k.postgres.BuiltIn && k.postgres.Name == "bpchar"}
 		if len(k.casts) > 0 && !k.isOwnText() || k.Type.Kind == rowtype.List || k.fallback != "" {
-			slot = keySlot{index: len(p.hidden), hidden: true}
-			p.hidden = append(p.hidden, k.expression()+"::pg_catalog.text")
+			slot = rowkey.Slot{Index: len(p.Hidden), Hidden: true}
+			p.Hidden = append(p.Hidden, k.expression()+"::pg_catalog.text")
 		}
-		p.slots = append(p.slots, slot)
-		p.settled = p.settled && settledKey(k)
+		p.Slots = append(p.Slots, slot)
+		p.Settled = p.Settled && settledKey(k)
 	}
 	return p
 }
@@ -63,55 +48,15 @@ func settledKey(k column) bool {
 	return false
 }
 
-// Cut implements [source.Reader]. It returns no rows at the upper bound of the
-// range, where nothing is left for another task.
+// Cut implements [source.Reader].
 func (r *reader) Cut() (rows int, at keyspace.Key) {
-	if !r.cuttable || r.current == nil || r.current.batch.Rows == 0 {
+	if !r.cuttable || r.current == nil {
 		return 0, nil
 	}
-	rows = r.current.batch.Rows
-	if !r.unique { // the last group may go on in the next batch
-		last := rows - 1
-		for rows > 0 && r.sameKey(rows-1, last) {
-			rows--
-		}
-		if rows == 0 {
-			return 0, nil
-		}
-	}
-	at = r.keyAt(rows - 1)
-	if slices.Equal(at, r.upTo) {
-		return 0, nil
-	}
-	return rows, at
+	return r.key.Cut(rowkey.Rows{Batch: r.current.batch, Hidden: r.current.hidden}, r.spec, sameValue, keyText)
 }
 
-func (r *reader) vector(s keySlot) *rowbatch.Vector {
-	if s.hidden {
-		return &r.current.hidden.Columns[s.index]
-	}
-	return &r.current.batch.Columns[s.index]
-}
-
-// keyAt is the key of a row as text that the server reads as the same value.
-func (r *reader) keyAt(row int) keyspace.Key {
-	key := make(keyspace.Key, len(r.key.slots))
-	for i, s := range r.key.slots {
-		key[i] = keyText(r.vector(s), row)
-	}
-	return key
-}
-
-func (r *reader) sameKey(a, b int) bool {
-	for _, s := range r.key.slots {
-		if !sameValue(r.vector(s), a, b, s.padded) {
-			return false
-		}
-	}
-	return true
-}
-
-func sameValue(v *rowbatch.Vector, a, b int, padded bool) bool {
+func sameValue(s rowkey.Slot, v *rowbatch.Vector, a, b int) bool {
 	switch v.Type.Kind {
 	case rowtype.Bool:
 		return v.Bool(a) == v.Bool(b)
@@ -126,7 +71,7 @@ func sameValue(v *rowbatch.Vector, a, b int, padded bool) bool {
 	case rowtype.Float64:
 		return sameFloat(v.F64[a], v.F64[b])
 	}
-	if padded {
+	if s.Padded {
 		return bytes.Equal(bytes.TrimRight(v.Slice(a), " "), bytes.TrimRight(v.Slice(b), " "))
 	}
 	return bytes.Equal(v.Slice(a), v.Slice(b))

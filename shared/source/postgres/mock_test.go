@@ -24,6 +24,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
 // mock is a server that says what a test wants it to say.
@@ -165,7 +166,7 @@ func TestEndOfStream(t *testing.T) {
 				t.Fatal(err)
 			}
 			columns := mapped(t, "text")
-			r := newReader(s, relation{kind: "r"}, source.ReadSpec{Columns: []rowtype.Column{columns[0].Column}, BatchRows: 1}, columns, keyPlan{}, 0, "select", "")
+			r := newReader(s, relation{kind: "r"}, source.ReadSpec{Columns: []rowtype.Column{columns[0].Column}, BatchRows: 1}, columns, rowkey.Plan{}, 0, "select", "")
 			s.reading = r
 			r.start(t.Context())
 			n := 0

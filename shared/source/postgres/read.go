@@ -10,6 +10,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
 const (
@@ -90,12 +91,12 @@ func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, er
 	if err != nil {
 		return nil, err
 	}
-	list := make([]string, 0, len(columns)+len(plan.hidden))
+	list := make([]string, 0, len(columns)+len(plan.Hidden))
 	for _, c := range columns {
 		list = append(list, c.selected())
 	}
 	marks := within.marks()
-	list = append(append(list, plan.hidden...), marks...)
+	list = append(append(list, plan.Hidden...), marks...)
 	statement := "select " + strings.Join(list, ", ") + " from " + r.from() + predicate
 	if spec.Ordered && len(key) > 0 {
 		statement += orderBy(key)
@@ -109,15 +110,14 @@ func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, er
 }
 
 // newReader makes a reader of statement whose stream has not been asked for.
-func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, plan keyPlan, marks int, statement, position string) *reader {
+func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, plan rowkey.Plan, marks int, statement, position string) *reader {
 	rd := &reader{
 		source: s, relation: r, columns: columns, key: plan, position: position,
 		statement: "copy (" + statement + ") to stdout (format binary)",
-		cuttable:  spec.Ordered && !spec.Range.All && !spec.Range.Null && len(plan.slots) > 0 && (spec.Unique || plan.settled),
-		unique:    spec.Unique, marks: marks, upTo: spec.Range.UpTo,
+		cuttable:  plan.Cuttable(spec), spec: spec, marks: marks,
 		filled: make(chan *buffer), free: make(chan *buffer, 2), stopped: make(chan struct{}),
 	}
-	hidden := slices.Repeat([]rowtype.Column{{Type: rowtype.Type{Kind: rowtype.Text}}}, len(plan.hidden)+marks)
+	hidden := slices.Repeat([]rowtype.Column{{Type: rowtype.Type{Kind: rowtype.Text}}}, len(plan.Hidden)+marks)
 	for range 2 {
 		rd.free <- newBuffer(spec.Columns, hidden)
 	}

@@ -8,8 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/lapstrake/lapstrake/shared/fault"
-	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
+	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
@@ -21,14 +22,13 @@ type reader struct {
 	source    *Source
 	relation  relation
 	columns   []column
-	key       keyPlan
+	spec      source.ReadSpec
+	key       rowkey.Plan
 	statement string
 	position  string
 	cuttable  bool
-	unique    bool
 	marks     int  // columns at the end of the hidden ones, for Edge
 	atTo      bool // they are keys at the upper bound
-	upTo      keyspace.Key
 
 	decoder decoder
 	filled  chan *buffer

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
+	"github.com/lapstrake/lapstrake/shared/source/predicate"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
@@ -29,8 +29,7 @@ func keyOf(r relation, list []keyspace.Column, now []column) ([]column, error) {
 }
 
 // where is the WHERE clause for one range of a key within a window, "" for
-// none. A range never has a row with a NULL in its key, whatever its bounds:
-// those rows are the Null range's, and the two together are all rows, each once.
+// none.
 func where(r keyspace.Range, key []column, within *window) (string, error) {
 	conditions, err := conditions(r, key)
 	if err != nil {
@@ -42,43 +41,22 @@ func where(r keyspace.Range, key []column, within *window) (string, error) {
 	return " where " + strings.Join(conditions, " and "), nil
 }
 
-// conditions are those of one range of a key.
+// conditions are those of one range of a key. The key is compared as one row, so
+// that an index over its columns can be used.
 func conditions(r keyspace.Range, key []column) ([]string, error) {
-	if r.All {
-		return nil, nil
+	columns := make([]predicate.Column, len(key))
+	names := make([]string, len(key))
+	for i, c := range key {
+		names[i] = c.expression()
+		columns[i] = predicate.Column{Expression: names[i], NotNull: c.notNull}
 	}
-	var null, notNull []string
-	for _, c := range key {
-		null = append(null, c.expression()+" is null")
-		if !c.notNull {
-			notNull = append(notNull, c.expression()+" is not null")
-		}
-	}
-	if r.Null && len(key) > 0 {
-		return []string{"(" + strings.Join(null, " or ") + ")"}, nil
-	}
-	if r.Null {
-		return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "rows with a NULL key are asked for without a key")
-	}
-	predicates := notNull
-	for _, bound := range []struct {
-		operator string
-		at       keyspace.Key
-	}{{" > ", r.After}, {" <= ", r.UpTo}} {
-		if bound.at == nil {
-			continue
-		}
-		if len(bound.at) != len(key) {
-			return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "a bound has %d values for a key of %d columns", len(bound.at), len(key))
-		}
-		var names, values []string
+	return predicate.Range(r, columns, func(operator string, at keyspace.Key) (string, error) {
+		values := make([]string, len(key))
 		for i, c := range key {
-			names = append(names, c.expression())
-			values = append(values, c.constant(bound.at[i]))
+			values[i] = c.constant(at[i])
 		}
-		predicates = append(predicates, tuple(names)+bound.operator+tuple(values))
-	}
-	return predicates, nil
+		return predicate.Tuple(names) + " " + operator + " " + predicate.Tuple(values), nil
+	})
 }
 
 // orderBy sorts by the key in the server's own order, the one that bounds are
@@ -89,13 +67,4 @@ func orderBy(key []column) string {
 		names[i] = c.expression()
 	}
 	return " order by " + strings.Join(names, ", ")
-}
-
-// tuple compares several columns as one row, so that an index over them can be
-// used.
-func tuple(parts []string) string {
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return "(" + strings.Join(parts, ", ") + ")"
 }

@@ -7,8 +7,9 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
-	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/predicate"
+	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
@@ -67,10 +68,8 @@ func windowOf(w *keyspace.Window, r relation, now []column) (*window, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, given := range slices.Concat(w.Except, w.Only) {
-		if len(given) != len(w.Key) || len(given) == 0 {
-			return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "a key in a window has %d values for a key of %d columns", len(given), len(w.Key))
-		}
+	if err := predicate.CheckKeys(*w); err != nil {
+		return nil, err
 	}
 	if w.Bound != "" {
 		cursor[0].spelled = w.Bound
@@ -78,36 +77,27 @@ func windowOf(w *keyspace.Window, r relation, now []column) (*window, error) {
 	return &window{Window: *w, cursor: cursor[0], key: cursor[1:]}, nil
 }
 
-// predicates are the conditions of a window, none of which a row with a NULL
-// cursor meets. The lower bound stands twice where rows at it are left out: an
-// index finds the first row by the simple comparison.
+// text is the window as its conditions are written.
+func (w *window) text() predicate.Window {
+	t := predicate.Window{Window: w.Window, Expression: w.cursor.expression(), Upper: w.cursor.constant(w.To)}
+	if w.From != nil {
+		t.Lower = w.cursor.constant(*w.From)
+	}
+	if len(w.Except) > 0 {
+		t.Excepted = w.hasKey("not in", w.Except)
+	}
+	if len(w.Only) > 0 {
+		t.Listed = w.hasKey("in", w.Only)
+	}
+	return t
+}
+
+// predicates are the conditions of a window, none for nil.
 func (w *window) predicates() []string {
 	if w == nil {
 		return nil
 	}
-	c := w.cursor.expression()
-	upper := c + " <= "
-	if w.ToExcluded {
-		upper = c + " < "
-	}
-	all := []string{upper + w.cursor.constant(w.To)}
-	switch {
-	case w.From == nil:
-	case !w.FromIncluded:
-		all = append(all, c+" > "+w.cursor.constant(*w.From))
-	default:
-		all = append(all, c+" >= "+w.cursor.constant(*w.From))
-		if len(w.Except) > 0 {
-			all = append(all, "("+c+" > "+w.cursor.constant(*w.From)+" or "+w.hasKey("not in", w.Except)+")")
-		}
-	}
-	switch below := c + " < " + w.cursor.constant(w.To); {
-	case w.OnlyAtTo && len(w.Only) > 0:
-		all = append(all, "("+below+" or "+w.hasKey("in", w.Only)+")")
-	case w.OnlyAtTo:
-		all = append(all, below)
-	}
-	return all
+	return w.text().Conditions()
 }
 
 // hasKey compares the key of a row with keys as a set, which the server hashes,
@@ -127,51 +117,26 @@ func (w *window) hasKey(operator string, keys []keyspace.Key) string {
 		}
 		rows = append(rows, "("+strings.Join(values, ", ")+")")
 	}
-	return tuple(names) + " " + operator + " (select " + strings.Join(casts, ", ") + " from (values " + strings.Join(rows, ", ") + ") as given(" + strings.Join(aliases, ", ") + "))"
+	return predicate.Tuple(names) + " " + operator + " (select " + strings.Join(casts, ", ") + " from (values " + strings.Join(rows, ", ") + ") as given(" + strings.Join(aliases, ", ") + "))"
 }
 
-// marks are the columns that are selected in addition, so that the rows on the
-// edges of the window are known: the text of their key at the upper bound, or
-// anything but NULL at the lower one. The server decides which they are.
+// marks are the columns that tell the edges of the window, none for nil.
 func (w *window) marks() []string {
-	switch {
-	case w == nil:
+	if w == nil {
 		return nil
-	case len(w.key) > 0 && !w.ToExcluded:
-		var list []string
-		for _, k := range w.key {
-			list = append(list, "case when "+w.cursor.expression()+" = "+w.cursor.constant(w.To)+" then "+input(k.Name)+"::pg_catalog.text end")
-		}
-		return list
-	case len(w.key) == 0 && w.From != nil && w.FromIncluded:
-		return []string{"case when " + w.cursor.expression() + " = " + w.cursor.constant(*w.From) + " then ''::pg_catalog.text end"}
 	}
-	return nil
+	var keyTexts []string
+	for _, k := range w.key {
+		keyTexts = append(keyTexts, input(k.Name)+"::pg_catalog.text")
+	}
+	return w.text().Marks(keyTexts, "''::pg_catalog.text")
 }
 
 // Edge implements [source.Reader].
 func (r *reader) Edge(rows int) source.Edge {
-	var e source.Edge
 	if r.current == nil || r.marks == 0 {
-		return e
+		return source.Edge{}
 	}
-	marks := r.current.hidden.Columns[len(r.current.hidden.Columns)-r.marks:]
-	for i := range min(rows, r.current.hidden.Rows) {
-		switch {
-		case marks[0].IsNull(i):
-		case r.atTo:
-			e.AtTo = append(e.AtTo, textsOf(marks, i))
-		default:
-			e.AtFrom++
-		}
-	}
-	return e
-}
-
-func textsOf(columns []rowbatch.Vector, row int) keyspace.Key {
-	key := make(keyspace.Key, len(columns))
-	for i := range columns {
-		key[i] = string(columns[i].Slice(row))
-	}
-	return key
+	hidden := r.current.hidden
+	return rowkey.Edge(hidden.Columns[len(hidden.Columns)-r.marks:], min(rows, hidden.Rows), r.atTo)
 }
