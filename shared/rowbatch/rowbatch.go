@@ -289,3 +289,19 @@ func cutBits(bits []byte, n int) []byte {
 	}
 	return bits
 }
+
+// FixedSize is how many bytes a value takes in a batch apart from those of its
+// text, if it has any.
+func FixedSize(t rowtype.Type) int64 {
+	switch t.Kind {
+	case rowtype.Bool:
+		return 1
+	case rowtype.Int16:
+		return 2
+	case rowtype.Int64, rowtype.UInt64, rowtype.Time, rowtype.Timestamp, rowtype.Float64:
+		return 8
+	case rowtype.UUID, rowtype.Decimal:
+		return int64(t.Width())
+	}
+	return 4
+}

@@ -5,6 +5,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -110,6 +111,17 @@ type UniqueKey struct {
 	Name    string
 	Primary bool
 	Columns []keyspace.Column
+}
+
+// Compare orders keys as Table.Keys has them.
+func (k UniqueKey) Compare(other UniqueKey) int {
+	if k.Primary != other.Primary {
+		if k.Primary {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(len(k.Columns), len(other.Columns)), cmp.Compare(k.Name, other.Name))
 }
 
 // IntegerBounds is the extent of an integer key.

@@ -28,6 +28,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/partfile/parquet"
 	"github.com/lapstrake/lapstrake/shared/secrets"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/endpoint"
 	"github.com/lapstrake/lapstrake/shared/source/mysql"
 	"github.com/lapstrake/lapstrake/shared/source/postgres"
 	"github.com/lapstrake/lapstrake/shared/telemetry"
@@ -66,7 +67,7 @@ func Sources(r *secrets.Resolver) source.Opener {
 
 // rereading resolves references and forgets what was kept when one is asked for
 // again.
-func rereading(r *secrets.Resolver) func(ctx context.Context, ref string) (string, error) {
+func rereading(r *secrets.Resolver) endpoint.Resolve {
 	asked := map[string]bool{}
 	return func(ctx context.Context, ref string) (string, error) {
 		if asked[ref] {

@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -100,14 +99,6 @@ candidates:
 		}
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b source.UniqueKey) int {
-		if a.Primary != b.Primary {
-			if a.Primary {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(len(a.Columns), len(b.Columns)), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(keys, source.UniqueKey.Compare)
 	return keys, nil
 }

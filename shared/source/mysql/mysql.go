@@ -15,14 +15,11 @@ import (
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/endpoint"
 )
 
 // Engine is the engine's name in a plan and a manifest, of MariaDB as well.
 const Engine = "mysql"
-
-// Resolve returns the value of a secret reference such as env://NAME. It is
-// called again for every connection, so that a rotated secret is found.
-type Resolve func(ctx context.Context, ref string) (string, error)
 
 // Source is a session with a database.
 type Source struct {
@@ -33,7 +30,7 @@ type Source struct {
 var _ source.Source = (*Source)(nil)
 
 // Open connects to the database of cfg.
-func Open(ctx context.Context, cfg exportconfig.Source, resolve Resolve) (*Source, error) {
+func Open(ctx context.Context, cfg exportconfig.Source, resolve endpoint.Resolve) (*Source, error) {
 	s := &Source{session: session{cfg: cfg, resolve: resolve}}
 	if err := s.session.connect(ctx); err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, pl
 	}
 	for _, c := range columns {
 		rd.forms = append(rd.forms, formOf(c))
-		rd.fixed += fixedSize(c.Type)
+		rd.fixed += rowbatch.FixedSize(c.Type)
 	}
 	return rd
 }
@@ -163,22 +163,6 @@ func (c column) check() string {
 	}
 	e := input(c.Name)
 	return "cast(convert(convert(" + e + " using utf8mb4) using " + c.charset + ") as binary) = cast(" + e + " as binary)"
-}
-
-// fixedSize is what a value takes in a batch apart from its bytes, if it has
-// any.
-func fixedSize(t rowtype.Type) int64 {
-	switch t.Kind {
-	case rowtype.Bool:
-		return 1
-	case rowtype.Int16:
-		return 2
-	case rowtype.Int64, rowtype.UInt64, rowtype.Time, rowtype.Timestamp, rowtype.Float64:
-		return 8
-	case rowtype.UUID, rowtype.Decimal:
-		return int64(t.Width())
-	}
-	return 4
 }
 
 // position is the server's global transaction ids just before the snapshot of

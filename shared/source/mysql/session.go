@@ -15,6 +15,7 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source/endpoint"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
@@ -41,7 +42,7 @@ var pinnedMariaDB = "set session system_versioning_asof = default, in_predicate_
 // session is one connection, made anew when it was lost between transactions.
 type session struct {
 	cfg     exportconfig.Source
-	resolve Resolve
+	resolve endpoint.Resolve
 
 	conn    driver.Conn // nil before the first connect, and after a failure
 	target  target
@@ -52,19 +53,11 @@ type session struct {
 // connect makes the connection. After a refused password the secret is read
 // once more, because it may have been rotated (SEC-08).
 func (s *session) connect(ctx context.Context) error {
-	t, err := targetOf(ctx, s.cfg, s.resolve)
-	if err != nil {
-		return err
-	}
-	err = s.connectTo(ctx, t)
-	if fault.CodeOf(err) != codeAuth {
-		return err
-	}
-	again, resolveErr := targetOf(ctx, s.cfg, s.resolve)
-	if resolveErr != nil || again.password == t.password && again.user == t.user {
-		return err
-	}
-	return s.connectTo(ctx, again)
+	return endpoint.SignIn(
+		func() (target, error) { return targetOf(ctx, s.cfg, s.resolve) },
+		func(t target) error { return s.connectTo(ctx, t) },
+		func(a, b target) bool { return a.password == b.password && a.user == b.user },
+		codeAuth)
 }
 
 func (s *session) connectTo(ctx context.Context, t target) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source/endpoint"
 	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
 
@@ -25,10 +26,7 @@ type target struct {
 	timeout        time.Duration
 }
 
-const (
-	defaultPort    = 3306
-	connectTimeout = 15 * time.Second
-)
+const defaultPort = 3306
 
 // String names the target in messages, without a secret.
 func (t target) String() string {
@@ -39,34 +37,20 @@ func (t target) String() string {
 }
 
 // targetOf resolves the references in cfg.
-func targetOf(ctx context.Context, cfg exportconfig.Source, resolve Resolve) (target, error) {
-	secret := func(ref, inline, what string) (string, error) {
-		if ref == "" || resolve == nil {
-			return inline, nil
-		}
-		value, err := resolve(ctx, ref)
-		if fault.CodeOf(err) != "" {
-			return "", err
-		}
-		return value, fault.Wrap(err, fault.Retryable, "LAPSTRAKE_SOURCE_SECRET", "source %s: %s cannot be resolved", cfg.Name, what)
-	}
-	raw, err := secret(cfg.URLRef, cfg.Inline.URL, "its URL")
+func targetOf(ctx context.Context, cfg exportconfig.Source, resolve endpoint.Resolve) (target, error) {
+	raw, password, err := endpoint.Secrets(ctx, cfg, resolve)
 	if err != nil {
 		return target{}, err
 	}
 	if raw != "" {
 		return parseURL(raw)
 	}
-	password, err := secret(cfg.PasswordRef, cfg.Inline.Password, "its password")
-	if err != nil {
-		return target{}, err
-	}
-	t := target{Target: transport.Target{Host: cfg.Host}, port: defaultPort, user: cfg.User, password: password, database: cfg.Database, timeout: connectTimeout}
+	t := target{Target: transport.Target{Host: cfg.Host}, port: defaultPort, user: cfg.User, password: password, database: cfg.Database, timeout: endpoint.ConnectTimeout}
 	if cfg.Port != 0 {
-		if cfg.Port < 1 || cfg.Port > 65535 {
-			return target{}, badURL("its port is not a number from 1 to 65535")
+		var ok bool
+		if t.port, ok = endpoint.Port(strconv.Itoa(cfg.Port)); !ok {
+			return target{}, badURL(endpoint.BadPort)
 		}
-		t.port = uint16(cfg.Port)
 	}
 	return t, t.check()
 }
@@ -98,7 +82,7 @@ func parseURL(raw string) (target, error) {
 	case u.User == nil || u.User.Username() == "":
 		return target{}, badURL("it names no user")
 	}
-	t := target{Target: transport.Target{Host: u.Hostname()}, port: defaultPort, user: u.User.Username(), database: strings.TrimPrefix(u.Path, "/"), timeout: connectTimeout}
+	t := target{Target: transport.Target{Host: u.Hostname()}, port: defaultPort, user: u.User.Username(), database: strings.TrimPrefix(u.Path, "/"), timeout: endpoint.ConnectTimeout}
 	t.password, _ = u.User.Password()
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -131,11 +115,10 @@ func parseURL(raw string) (target, error) {
 		}
 	}
 	if port := u.Port(); port != "" {
-		n, err := strconv.ParseUint(port, 10, 16)
-		if err != nil || n == 0 {
-			return target{}, badURL("its port is not a number from 1 to 65535")
+		var ok bool
+		if t.port, ok = endpoint.Port(port); !ok {
+			return target{}, badURL(endpoint.BadPort)
 		}
-		t.port = uint16(n)
 	}
 	return t, t.check()
 }

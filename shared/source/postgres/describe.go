@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -103,15 +102,7 @@ candidates:
 		}
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b source.UniqueKey) int {
-		if a.Primary != b.Primary {
-			if a.Primary {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(len(a.Columns), len(b.Columns)), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(keys, source.UniqueKey.Compare)
 	return keys, nil
 }
 

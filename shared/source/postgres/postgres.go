@@ -13,14 +13,11 @@ import (
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/endpoint"
 )
 
 // Engine is the engine's name in a plan and a manifest.
 const Engine = "postgres"
-
-// Resolve returns the value of a secret reference such as env://NAME. It is
-// called again for every connection, so that a rotated secret is found.
-type Resolve func(ctx context.Context, ref string) (string, error)
 
 // Source is a session with a PostgreSQL database.
 type Source struct {
@@ -30,15 +27,8 @@ type Source struct {
 
 var _ source.Source = (*Source)(nil)
 
-// Opener opens sources whose secrets resolve looks up.
-func Opener(resolve Resolve) source.Opener {
-	return source.OpenerFunc(func(ctx context.Context, cfg exportconfig.Source) (source.Source, error) {
-		return Open(ctx, cfg, resolve)
-	})
-}
-
 // Open connects to the database of cfg.
-func Open(ctx context.Context, cfg exportconfig.Source, resolve Resolve) (*Source, error) {
+func Open(ctx context.Context, cfg exportconfig.Source, resolve endpoint.Resolve) (*Source, error) {
 	s := &Source{session: session{cfg: cfg, resolve: resolve}}
 	if err := s.session.connect(ctx); err != nil {
 		return nil, err

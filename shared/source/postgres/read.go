@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/rowkey"
@@ -141,7 +142,7 @@ func layoutOf(columns []column, hidden int, limit int64) layout {
 	l := layout{limit: limit}
 	add := func(w wire, elem arrayLayout, t rowtype.Type) {
 		l.wires, l.elems = append(l.wires, w), append(l.elems, elem)
-		l.fixed += fixedSize(t)
+		l.fixed += rowbatch.FixedSize(t)
 	}
 	for _, c := range columns {
 		w, elem := wireOf(c.postgres, c.sent(), c.Type), arrayLayout{}
@@ -154,22 +155,6 @@ func layoutOf(columns []column, hidden int, limit int64) layout {
 		add(wireText, arrayLayout{}, rowtype.Type{Kind: rowtype.Text})
 	}
 	return l
-}
-
-// fixedSize is what a value takes in a batch apart from its bytes, if it has
-// any.
-func fixedSize(t rowtype.Type) int64 {
-	switch t.Kind {
-	case rowtype.Bool:
-		return 1
-	case rowtype.Int16:
-		return 2
-	case rowtype.Int64, rowtype.Time, rowtype.Timestamp, rowtype.Float64:
-		return 8
-	case rowtype.UUID, rowtype.Decimal:
-		return int64(t.Width())
-	}
-	return 4
 }
 
 // maxMessage is the longest row that the client library may take into memory:

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source/endpoint"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
@@ -40,7 +41,7 @@ set local idle_in_transaction_session_timeout = '60s'`
 // session is one connection, made anew when it was lost between transactions.
 type session struct {
 	cfg     exportconfig.Source
-	resolve Resolve
+	resolve endpoint.Resolve
 
 	conn   *pgconn.PgConn // nil before the first connect
 	target target
@@ -50,19 +51,11 @@ type session struct {
 // connect makes the connection. After a refused password the secret is read
 // once more, because it may have been rotated (SEC-08).
 func (s *session) connect(ctx context.Context) error {
-	t, err := targetOf(ctx, s.cfg, s.resolve)
-	if err != nil {
-		return err
-	}
-	err = s.connectTo(ctx, t)
-	if fault.CodeOf(err) != codeAuth {
-		return err
-	}
-	again, resolveErr := targetOf(ctx, s.cfg, s.resolve)
-	if resolveErr != nil || again.password == t.password && again.user == t.user {
-		return err
-	}
-	return s.connectTo(ctx, again)
+	return endpoint.SignIn(
+		func() (target, error) { return targetOf(ctx, s.cfg, s.resolve) },
+		func(t target) error { return s.connectTo(ctx, t) },
+		func(a, b target) bool { return a.password == b.password && a.user == b.user },
+		codeAuth)
 }
 
 func (s *session) connectTo(ctx context.Context, t target) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source/endpoint"
 )
 
 // target is where a session connects to, and as whom. Environment variables of
@@ -27,10 +28,7 @@ type target struct {
 	params         map[string]string // run-time parameters from the URL
 }
 
-const (
-	defaultPort    = 5432
-	connectTimeout = 15 * time.Second
-)
+const defaultPort = 5432
 
 // String names the target in messages, without a secret.
 func (t target) String() string {
@@ -38,34 +36,20 @@ func (t target) String() string {
 }
 
 // targetOf resolves the references in cfg.
-func targetOf(ctx context.Context, cfg exportconfig.Source, resolve Resolve) (target, error) {
-	secret := func(ref, inline, what string) (string, error) {
-		if ref == "" || resolve == nil {
-			return inline, nil
-		}
-		value, err := resolve(ctx, ref)
-		if fault.CodeOf(err) != "" {
-			return "", err
-		}
-		return value, fault.Wrap(err, fault.Retryable, "LAPSTRAKE_SOURCE_SECRET", "source %s: %s cannot be resolved", cfg.Name, what)
-	}
-	raw, err := secret(cfg.URLRef, cfg.Inline.URL, "its URL")
+func targetOf(ctx context.Context, cfg exportconfig.Source, resolve endpoint.Resolve) (target, error) {
+	raw, password, err := endpoint.Secrets(ctx, cfg, resolve)
 	if err != nil {
 		return target{}, err
 	}
 	if raw != "" {
 		return parseURL(raw)
 	}
-	password, err := secret(cfg.PasswordRef, cfg.Inline.Password, "its password")
-	if err != nil {
-		return target{}, err
-	}
-	t := target{host: cfg.Host, port: defaultPort, user: cfg.User, password: password, database: cfg.Database, timeout: connectTimeout}
+	t := target{host: cfg.Host, port: defaultPort, user: cfg.User, password: password, database: cfg.Database, timeout: endpoint.ConnectTimeout}
 	if cfg.Port != 0 {
-		if cfg.Port < 1 || cfg.Port > 65535 {
-			return target{}, badURL("its port is not a number from 1 to 65535")
+		var ok bool
+		if t.port, ok = endpoint.Port(strconv.Itoa(cfg.Port)); !ok {
+			return target{}, badURL(endpoint.BadPort)
 		}
-		t.port = uint16(cfg.Port)
 	}
 	return t, t.complete()
 }
@@ -91,7 +75,7 @@ func parseURL(raw string) (target, error) {
 	case u.Opaque != "" || u.Fragment != "" || strings.Contains(raw, "#"):
 		return target{}, badURL("it has a # or lacks the // after its scheme")
 	}
-	t := target{host: u.Hostname(), port: defaultPort, database: strings.TrimPrefix(u.Path, "/"), timeout: connectTimeout, params: map[string]string{}}
+	t := target{host: u.Hostname(), port: defaultPort, database: strings.TrimPrefix(u.Path, "/"), timeout: endpoint.ConnectTimeout, params: map[string]string{}}
 	if u.User != nil {
 		t.user = u.User.Username()
 		t.password, _ = u.User.Password()
@@ -137,11 +121,10 @@ func parseURL(raw string) (target, error) {
 		}
 	}
 	if port != "" {
-		n, err := strconv.ParseUint(port, 10, 16)
-		if err != nil || n == 0 {
-			return target{}, badURL("its port is not a number from 1 to 65535")
+		var ok bool
+		if t.port, ok = endpoint.Port(port); !ok {
+			return target{}, badURL(endpoint.BadPort)
 		}
-		t.port = uint16(n)
 	}
 	return t, t.complete()
 }
