@@ -15,6 +15,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
@@ -34,7 +35,7 @@ func (s *Source) IntegerBounds(ctx context.Context, rel source.Relation, key key
 		}
 		at := slices.IndexFunc(columns, func(c column) bool { return c.Name == key.Name })
 		if at < 0 {
-			return fault.New(fault.Permanent, codeColumnMissing, "%s has no column %s%s", r, quoted(key.Name), inOtherCase(key.Name, columns))
+			return fault.New(fault.Permanent, failure.ColumnMissing, "%s has no column %s%s", r, quoted(key.Name), inOtherCase(key.Name, columns))
 		}
 		c := columns[at]
 		if c.family() != wholeFamily {

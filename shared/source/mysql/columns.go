@@ -13,6 +13,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/shape"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
@@ -72,7 +73,7 @@ from information_schema.columns where table_schema = %s and table_name = %s orde
 	for i, f := range r.fields {
 		c, there := known[f.name]
 		if !there {
-			return nil, fault.New(fault.Permanent, codePermission, "%s has a column %s that the catalog does not show to the source's user: grant SELECT on the table", r, quoted(f.name))
+			return nil, fault.New(fault.Permanent, failure.Permission, "%s has a column %s that the catalog does not show to the source's user: grant SELECT on the table", r, quoted(f.name))
 		}
 		c.Native = c.mysql.Native()
 		c.notNull = c.notNull && r.kind != "view" // a view only promises it
@@ -156,7 +157,7 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 		c.Type, c.Fidelity, c.TextForm, c.serverText = m.Type, m.Fidelity, m.TextForm, m.ServerText
 	}
 	if len(refused) > 0 {
-		return nil, fault.New(fault.Permanent, codeType, "%s has columns that cannot be delivered, nothing was read: %s", r, strings.Join(refused, "; "))
+		return nil, fault.New(fault.Permanent, failure.Type, "%s has columns that cannot be delivered, nothing was read: %s", r, strings.Join(refused, "; "))
 	}
 	return columns, nil
 }
@@ -205,5 +206,5 @@ func inOtherCase(name string, columns []column) string {
 }
 
 func drift(r relation, changes string) error {
-	return fault.New(fault.Drift, codeDrift, "%s is not what the run was planned with: %s. Nothing of the new shape was delivered; start a new run", r, changes)
+	return fault.New(fault.Drift, failure.Drift, "%s is not what the run was planned with: %s. Nothing of the new shape was delivered; start a new run", r, changes)
 }

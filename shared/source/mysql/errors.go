@@ -2,178 +2,109 @@ package mysql
 
 import (
 	"context"
-	"crypto/tls"
 	"database/sql/driver"
 	"errors"
-	"net"
-	"strings"
+	"fmt"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/lapstrake/lapstrake/shared/fault"
-)
-
-// Codes of this package's failures.
-const (
-	codeAuth          fault.Code = "LAPSTRAKE_SOURCE_AUTH"
-	codeTLS           fault.Code = "LAPSTRAKE_SOURCE_TLS"
-	codeUnreachable   fault.Code = "LAPSTRAKE_SOURCE_UNREACHABLE"
-	codeInterrupted   fault.Code = "LAPSTRAKE_SOURCE_INTERRUPTED"
-	codeOverloaded    fault.Code = "LAPSTRAKE_SOURCE_OVERLOADED"
-	codeConflict      fault.Code = "LAPSTRAKE_SOURCE_CONFLICT"
-	codeLockTimeout   fault.Code = "LAPSTRAKE_SOURCE_LOCK_TIMEOUT"
-	codeTimeout       fault.Code = "LAPSTRAKE_SOURCE_TIMEOUT"
-	codePermission    fault.Code = "LAPSTRAKE_SOURCE_PERMISSION"
-	codeDatabase      fault.Code = "LAPSTRAKE_SOURCE_DATABASE_MISSING"
-	codeTableMissing  fault.Code = "LAPSTRAKE_SOURCE_TABLE_MISSING"
-	codeColumnMissing fault.Code = "LAPSTRAKE_SOURCE_COLUMN_MISSING"
-	codeWrites        fault.Code = "LAPSTRAKE_SOURCE_QUERY_WRITES"
-	codeQuery         fault.Code = "LAPSTRAKE_SOURCE_QUERY_FAILED"
-	codeCorrupted     fault.Code = "LAPSTRAKE_SOURCE_CORRUPTED"
-	codeServer        fault.Code = "LAPSTRAKE_SOURCE_SERVER_FAILED"
-	codeStream        fault.Code = "LAPSTRAKE_SOURCE_STREAM_BROKEN"
-	codeDrift         fault.Code = "LAPSTRAKE_SOURCE_SCHEMA_DRIFT"
-	codeValue         fault.Code = "LAPSTRAKE_SOURCE_VALUE_UNREPRESENTABLE"
-	codeTooLarge      fault.Code = "LAPSTRAKE_SOURCE_VALUE_TOO_LARGE"
-	codeType          fault.Code = "LAPSTRAKE_TYPE_UNMAPPED"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 )
 
 // explain turns a failure of the client library or the server into one with a
-// class and a code. The text is built anew: theirs can hold values of rows. A
-// failure that has a code already is left as it is.
+// class and a code. A failure that has a code already is left as it is.
 func (s *session) explain(ctx context.Context, err error, what string) error {
-	var ours *fault.Error
-	if err == nil || errors.As(err, &ours) {
-		return err
-	}
-	if ctx.Err() != nil {
-		return fault.Wrap(context.Cause(ctx), fault.Retryable, codeInterrupted, "%s on %s", what, s.target)
+	scene := s.scene(what)
+	if explained, known := scene.Known(ctx, err); known {
+		return explained
 	}
 	var refused *mysqldriver.MySQLError
 	if errors.As(err, &refused) {
-		c := classify(refused.Number)
-		message := refused.Message
-		if c.hideText {
-			message = "(text not shown, it may quote a value)"
+		return scene.Answered(classify(refused.Number), refused.Message, fmt.Sprintf("error %d", refused.Number))
+	}
+	for _, plugin := range []error{mysqldriver.ErrCleartextPassword, mysqldriver.ErrOldPassword, mysqldriver.ErrNativePassword, mysqldriver.ErrUnknownPlugin} {
+		if errors.Is(err, plugin) {
+			return fault.New(fault.Permanent, failure.Auth, "%s: the user of %s signs in by a plugin that is not supported: use caching_sha2_password, mysql_native_password or ed25519", what, s.target)
 		}
-		if c.advice != "" {
-			c.advice = ". " + c.advice
-		}
-		return fault.New(c.class, c.code, "%s on %s: the server answered: %s (error %d)%s", what, s.target, s.scrub(message), refused.Number, c.advice)
 	}
-	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	switch {
-	case errors.As(err, &certificate):
-		return fault.New(fault.Permanent, codeTLS, "%s: the certificate of %s is not accepted: %s", what, s.target, s.scrub(certificate.Err.Error()))
-	case errors.As(err, &record), errors.Is(err, mysqldriver.ErrNoTLS):
-		return fault.New(fault.Permanent, codeTLS, "%s: %s does not speak TLS as the config asks for: nothing was sent in plain text", what, s.target)
-	case errors.Is(err, mysqldriver.ErrCleartextPassword), errors.Is(err, mysqldriver.ErrOldPassword), errors.Is(err, mysqldriver.ErrNativePassword), errors.Is(err, mysqldriver.ErrUnknownPlugin):
-		return fault.New(fault.Permanent, codeAuth, "%s: the user of %s signs in by a plugin that is not supported: use caching_sha2_password, mysql_native_password or ed25519", what, s.target)
+	reason := ""
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysqldriver.ErrInvalidConn) {
+		reason = "it was broken"
 	}
-	return fault.New(fault.Retryable, codeUnreachable, "%s: the connection to %s failed: %s", what, s.target, s.reason(err))
+	return scene.Connection(err, errors.Is(err, mysqldriver.ErrNoTLS), reason)
 }
 
-// reason is the part of a connection's failure that says nothing of who
-// connects.
-func (s *session) reason(err error) string {
-	var dns *net.DNSError
-	var op *net.OpError
-	switch {
-	case errors.As(err, &dns):
-		return "the host name cannot be resolved"
-	case errors.As(err, &op):
-		return op.Op + ": " + s.scrub(op.Err.Error())
-	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time"
-	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysqldriver.ErrInvalidConn):
-		return "it was broken"
-	}
-	return s.scrub(err.Error())
-}
-
-// scrub takes the password out of a text that should not have it anyway.
-func (s *session) scrub(text string) string {
-	if s.target.password == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, s.target.password, "***")
-}
-
-// cause is what a server's error means to us.
-type cause struct {
-	class    fault.Class
-	code     fault.Code
-	advice   string
-	hideText bool
+func (s *session) scene(what string) failure.Scene {
+	return failure.Scene{What: what, Target: s.target, Password: s.target.password}
 }
 
 const changedAdvice = "It was changed while it was read: the same read sees it as it is now"
 
 // causes are by the server's error number. Numbers that MySQL and MariaDB give
 // different meanings have none here.
-var causes = map[uint16]cause{
-	1040: {class: fault.Retryable, code: codeOverloaded, advice: "Fewer workers at a time need fewer connections"}, // too many connections
-	1203: {class: fault.Retryable, code: codeOverloaded, advice: "Fewer workers at a time need fewer connections"},
-	1226: {class: fault.Retryable, code: codeOverloaded},
-	1041: {class: fault.Retryable, code: codeOverloaded}, // out of memory
-	1037: {class: fault.Retryable, code: codeOverloaded},
-	1021: {class: fault.Retryable, code: codeOverloaded},  // disk full
-	1053: {class: fault.Retryable, code: codeUnreachable}, // server shutdown
-	1077: {class: fault.Retryable, code: codeUnreachable},
-	1152: {class: fault.Retryable, code: codeUnreachable},
-	1158: {class: fault.Retryable, code: codeUnreachable}, 1159: {class: fault.Retryable, code: codeUnreachable},
-	1160: {class: fault.Retryable, code: codeUnreachable}, 1161: {class: fault.Retryable, code: codeUnreachable},
-	1927: {class: fault.Retryable, code: codeUnreachable}, // connection was killed
-	1317: {class: fault.Retryable, code: codeConflict},    // query was interrupted
-	1205: {class: fault.Retryable, code: codeLockTimeout},
-	1213: {class: fault.Retryable, code: codeConflict},
-	1412: {class: fault.Retryable, code: codeConflict, advice: changedAdvice},
-	1969: {class: fault.Permanent, code: codeTimeout, advice: timeoutAdvice}, // max_statement_time
-	3024: {class: fault.Permanent, code: codeTimeout, advice: timeoutAdvice}, // max_execution_time
-	1045: {class: fault.Permanent, code: codeAuth, advice: "Check user, password and the hosts that the user may come from"},
-	1130: {class: fault.Permanent, code: codeAuth, advice: "The user may not come from this host"},
-	1698: {class: fault.Permanent, code: codeAuth},
-	1251: {class: fault.Permanent, code: codeAuth},
-	1820: {class: fault.Permanent, code: codeAuth, advice: "The password has expired"},
-	1862: {class: fault.Permanent, code: codeAuth, advice: "The password has expired"},
-	3118: {class: fault.Permanent, code: codeAuth, advice: "The account is locked"},
-	4151: {class: fault.Permanent, code: codeAuth, advice: "The account is locked"},
-	3159: {class: fault.Permanent, code: codeTLS, advice: "The server asks for TLS: add source.tls"},
-	1044: {class: fault.Permanent, code: codePermission, advice: "The source's user needs SELECT on what is read"},
-	1142: {class: fault.Permanent, code: codePermission, advice: "The source's user needs SELECT on every column that is read; a query: can list those that it may read"},
-	1143: {class: fault.Permanent, code: codePermission, advice: "The source's user needs SELECT on every column that is read; a query: can list those that it may read"},
-	1227: {class: fault.Permanent, code: codePermission},
-	1370: {class: fault.Permanent, code: codePermission},
-	1345: {class: fault.Permanent, code: codePermission},
-	1356: {class: fault.Permanent, code: codePermission, advice: "A view refers to what is not there, or its definer may not read it"},
-	1049: {class: fault.Permanent, code: codeDatabase},
-	1146: {class: fault.Permanent, code: codeTableMissing},
-	1051: {class: fault.Permanent, code: codeTableMissing},
-	1054: {class: fault.Permanent, code: codeColumnMissing},
-	1792: {class: fault.Permanent, code: codeWrites, advice: "An export reads only: nothing was changed"},
-	1290: {class: fault.Permanent, code: codeWrites},
-	1033: {class: fault.Permanent, code: codeCorrupted}, 1034: {class: fault.Permanent, code: codeCorrupted},
-	1035: {class: fault.Permanent, code: codeCorrupted}, 126: {class: fault.Permanent, code: codeCorrupted},
-	1194: {class: fault.Permanent, code: codeCorrupted}, 1195: {class: fault.Permanent, code: codeCorrupted},
-	1712: {class: fault.Permanent, code: codeCorrupted}, 1877: {class: fault.Permanent, code: codeCorrupted},
-	1064: {class: fault.Permanent, code: codeQuery},
-	1052: {class: fault.Permanent, code: codeQuery}, 1055: {class: fault.Permanent, code: codeQuery}, 1056: {class: fault.Permanent, code: codeQuery},
-	1060: {class: fault.Permanent, code: codeQuery, advice: "Two columns of the query have one name: give one of them another with AS"},
-	1111: {class: fault.Permanent, code: codeQuery}, 1140: {class: fault.Permanent, code: codeQuery}, 1104: {class: fault.Permanent, code: codeQuery},
-	1222: {class: fault.Permanent, code: codeQuery}, 1235: {class: fault.Permanent, code: codeQuery}, 1248: {class: fault.Permanent, code: codeQuery},
-	1241: {class: fault.Permanent, code: codeQuery}, 1242: {class: fault.Permanent, code: codeQuery}, 1267: {class: fault.Permanent, code: codeQuery},
-	1271: {class: fault.Permanent, code: codeQuery}, 1305: {class: fault.Permanent, code: codeQuery}, 1318: {class: fault.Permanent, code: codeQuery},
-	1295: {class: fault.Permanent, code: codeQuery, advice: "Only a SELECT is read"},
-	1365: {class: fault.Permanent, code: codeQuery, hideText: true}, 1690: {class: fault.Permanent, code: codeQuery, hideText: true},
-	1292: {class: fault.Permanent, code: codeQuery, hideText: true}, 1366: {class: fault.Permanent, code: codeQuery, hideText: true},
-	1525: {class: fault.Permanent, code: codeQuery, hideText: true}, 3141: {class: fault.Permanent, code: codeQuery, hideText: true},
+var causes = map[uint16]failure.Cause{
+	1040: {Class: fault.Retryable, Code: failure.Overloaded, Advice: "Fewer workers at a time need fewer connections"}, // too many connections
+	1203: {Class: fault.Retryable, Code: failure.Overloaded, Advice: "Fewer workers at a time need fewer connections"},
+	1226: {Class: fault.Retryable, Code: failure.Overloaded},
+	1041: {Class: fault.Retryable, Code: failure.Overloaded}, // out of memory
+	1037: {Class: fault.Retryable, Code: failure.Overloaded},
+	1021: {Class: fault.Retryable, Code: failure.Overloaded},  // disk full
+	1053: {Class: fault.Retryable, Code: failure.Unreachable}, // server shutdown
+	1077: {Class: fault.Retryable, Code: failure.Unreachable},
+	1152: {Class: fault.Retryable, Code: failure.Unreachable},
+	1158: {Class: fault.Retryable, Code: failure.Unreachable}, 1159: {Class: fault.Retryable, Code: failure.Unreachable},
+	1160: {Class: fault.Retryable, Code: failure.Unreachable}, 1161: {Class: fault.Retryable, Code: failure.Unreachable},
+	1927: {Class: fault.Retryable, Code: failure.Unreachable}, // connection was killed
+	1317: {Class: fault.Retryable, Code: failure.Conflict},    // query was interrupted
+	1205: {Class: fault.Retryable, Code: failure.LockTimeout},
+	1213: {Class: fault.Retryable, Code: failure.Conflict},
+	1412: {Class: fault.Retryable, Code: failure.Conflict, Advice: changedAdvice},
+	1969: {Class: fault.Permanent, Code: failure.Timeout, Advice: timeoutAdvice}, // max_statement_time
+	3024: {Class: fault.Permanent, Code: failure.Timeout, Advice: timeoutAdvice}, // max_execution_time
+	1045: {Class: fault.Permanent, Code: failure.Auth, Advice: "Check user, password and the hosts that the user may come from"},
+	1130: {Class: fault.Permanent, Code: failure.Auth, Advice: "The user may not come from this host"},
+	1698: {Class: fault.Permanent, Code: failure.Auth},
+	1251: {Class: fault.Permanent, Code: failure.Auth},
+	1820: {Class: fault.Permanent, Code: failure.Auth, Advice: "The password has expired"},
+	1862: {Class: fault.Permanent, Code: failure.Auth, Advice: "The password has expired"},
+	3118: {Class: fault.Permanent, Code: failure.Auth, Advice: "The account is locked"},
+	4151: {Class: fault.Permanent, Code: failure.Auth, Advice: "The account is locked"},
+	3159: {Class: fault.Permanent, Code: failure.TLS, Advice: "The server asks for TLS: add source.tls"},
+	1044: {Class: fault.Permanent, Code: failure.Permission, Advice: "The source's user needs SELECT on what is read"},
+	1142: {Class: fault.Permanent, Code: failure.Permission, Advice: "The source's user needs SELECT on every column that is read; a query: can list those that it may read"},
+	1143: {Class: fault.Permanent, Code: failure.Permission, Advice: "The source's user needs SELECT on every column that is read; a query: can list those that it may read"},
+	1227: {Class: fault.Permanent, Code: failure.Permission},
+	1370: {Class: fault.Permanent, Code: failure.Permission},
+	1345: {Class: fault.Permanent, Code: failure.Permission},
+	1356: {Class: fault.Permanent, Code: failure.Permission, Advice: "A view refers to what is not there, or its definer may not read it"},
+	1049: {Class: fault.Permanent, Code: failure.Database},
+	1146: {Class: fault.Permanent, Code: failure.TableMissing},
+	1051: {Class: fault.Permanent, Code: failure.TableMissing},
+	1054: {Class: fault.Permanent, Code: failure.ColumnMissing},
+	1792: {Class: fault.Permanent, Code: failure.Writes, Advice: "An export reads only: nothing was changed"},
+	1290: {Class: fault.Permanent, Code: failure.Writes},
+	1033: {Class: fault.Permanent, Code: failure.Corrupted}, 1034: {Class: fault.Permanent, Code: failure.Corrupted},
+	1035: {Class: fault.Permanent, Code: failure.Corrupted}, 126: {Class: fault.Permanent, Code: failure.Corrupted},
+	1194: {Class: fault.Permanent, Code: failure.Corrupted}, 1195: {Class: fault.Permanent, Code: failure.Corrupted},
+	1712: {Class: fault.Permanent, Code: failure.Corrupted}, 1877: {Class: fault.Permanent, Code: failure.Corrupted},
+	1064: {Class: fault.Permanent, Code: failure.Query},
+	1052: {Class: fault.Permanent, Code: failure.Query}, 1055: {Class: fault.Permanent, Code: failure.Query}, 1056: {Class: fault.Permanent, Code: failure.Query},
+	1060: {Class: fault.Permanent, Code: failure.Query, Advice: "Two columns of the query have one name: give one of them another with AS"},
+	1111: {Class: fault.Permanent, Code: failure.Query}, 1140: {Class: fault.Permanent, Code: failure.Query}, 1104: {Class: fault.Permanent, Code: failure.Query},
+	1222: {Class: fault.Permanent, Code: failure.Query}, 1235: {Class: fault.Permanent, Code: failure.Query}, 1248: {Class: fault.Permanent, Code: failure.Query},
+	1241: {Class: fault.Permanent, Code: failure.Query}, 1242: {Class: fault.Permanent, Code: failure.Query}, 1267: {Class: fault.Permanent, Code: failure.Query},
+	1271: {Class: fault.Permanent, Code: failure.Query}, 1305: {Class: fault.Permanent, Code: failure.Query}, 1318: {Class: fault.Permanent, Code: failure.Query},
+	1295: {Class: fault.Permanent, Code: failure.Query, Advice: "Only a SELECT is read"},
+	1365: {Class: fault.Permanent, Code: failure.Query, HideText: true}, 1690: {Class: fault.Permanent, Code: failure.Query, HideText: true},
+	1292: {Class: fault.Permanent, Code: failure.Query, HideText: true}, 1366: {Class: fault.Permanent, Code: failure.Query, HideText: true},
+	1525: {Class: fault.Permanent, Code: failure.Query, HideText: true}, 3141: {Class: fault.Permanent, Code: failure.Query, HideText: true},
 }
 
 const timeoutAdvice = "The same read would take as long again: use smaller chunks or a higher tuning.statement_timeout_s"
 
-func classify(number uint16) cause {
+func classify(number uint16) failure.Cause {
 	if c, ok := causes[number]; ok {
 		return c
 	}
-	return cause{class: fault.Retryable, code: codeServer}
+	return failure.Cause{Class: fault.Retryable, Code: failure.Server}
 }

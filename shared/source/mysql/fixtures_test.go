@@ -17,6 +17,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 )
 
 // expectation is a case of a testdata/*.expected.json.
@@ -119,15 +120,15 @@ func TestFixtures(t *testing.T) {
 				b, err := export(t, s.source(t), relationOf(table))
 				switch c.Outcome {
 				case "ints_or_refuse":
-					wantRefusal(t, err, fault.Refused, codeValue, "`f`", "row 3", "int16")
+					wantRefusal(t, err, fault.Refused, failure.Value, "`f`", "row 3", "int16")
 					if b, err = export(t, s.source(t), overridden(table, "f", "int16", "b", "int16")); err != nil {
 						t.Fatal(err)
 					}
 					checkRows(t, b, c.IfInts)
 				case "null_or_refuse":
-					wantRefusal(t, err, fault.Refused, codeValue, "`d`", "row 2", "dayofmonth")
+					wantRefusal(t, err, fault.Refused, failure.Value, "`d`", "row 2", "dayofmonth")
 				case "refuse":
-					wantRefusal(t, err, fault.Refused, codeValue, "`t`", "row 2", "text under columns:")
+					wantRefusal(t, err, fault.Refused, failure.Value, "`t`", "row 2", "text under columns:")
 					if b, err = export(t, s.source(t), overridden(table, "t", "string")); err != nil {
 						t.Fatal(err)
 					}

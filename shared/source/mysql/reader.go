@@ -10,6 +10,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
@@ -122,7 +123,7 @@ func (r *reader) finish(ctx context.Context) error {
 	}
 	for _, w := range warnings {
 		if lossy[w.int(1)] {
-			return fault.New(fault.Refused, codeValue, "%s: the server warns that it could not send a value as it is (warning %d): nothing of the range was delivered. "+
+			return fault.New(fault.Refused, failure.Value, "%s: the server warns that it could not send a value as it is (warning %d): nothing of the range was delivered. "+
 				"Raise the server's max_allowed_packet, or correct the text that is not valid in its character set", r.relation, w.int(1))
 		}
 	}
@@ -194,7 +195,7 @@ func (r *reader) refused(i int, err error) error {
 	var value *valueError
 	switch {
 	case errors.Is(err, errTooLarge):
-		return fault.New(fault.Refused, codeTooLarge, "%s: the value has more than the %d bytes that tuning.max_value_mb allows: "+
+		return fault.New(fault.Refused, failure.TooLarge, "%s: the value has more than the %d bytes that tuning.max_value_mb allows: "+
 			"nothing of the range was delivered. Raise it with the function's memory, or leave the column out with a query:", place, r.limit)
 	case errors.As(err, &value):
 		find := ""
@@ -205,11 +206,11 @@ func (r *reader) refused(i int, err error) error {
 		if c.Type.IsText() || value.noText {
 			ways = "Correct the rows, or leave them out with a query:"
 		}
-		return fault.New(fault.Refused, codeValue, "%s: %s; it is not changed to fit, and nothing of the range was delivered.%s %s", place, value.why, find, ways)
+		return fault.New(fault.Refused, failure.Value, "%s: %s; it is not changed to fit, and nothing of the range was delivered.%s %s", place, value.why, find, ways)
 	case errors.Is(err, rowbatch.ErrDecimalPrecision), errors.Is(err, rowbatch.ErrDecimalScale):
-		return fault.New(fault.Refused, codeValue, "%s: %v; it is not changed to fit, and nothing of the range was delivered. Set the column to a decimal(p,s) that holds it under columns:", place, err)
+		return fault.New(fault.Refused, failure.Value, "%s: %v; it is not changed to fit, and nothing of the range was delivered. Set the column to a decimal(p,s) that holds it under columns:", place, err)
 	}
-	return fault.New(fault.Retryable, codeStream, "%s: %v", place, err)
+	return fault.New(fault.Retryable, failure.Stream, "%s: %v", place, err)
 }
 
 // Position implements [source.Reader].

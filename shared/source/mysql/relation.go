@@ -11,6 +11,7 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
@@ -123,7 +124,7 @@ select table_schema, table_name from information_schema.tables where lower(table
 	if len(names) > 0 {
 		advice = "names are taken as they are written; there is " + strings.Join(names, ", ")
 	}
-	return fault.New(fault.Permanent, codeTableMissing, "table %s is not there: %s", sqltext.MySQL.Table(rel.Schema, rel.Name), advice)
+	return fault.New(fault.Permanent, failure.TableMissing, "table %s is not there: %s", sqltext.MySQL.Table(rel.Schema, rel.Name), advice)
 }
 
 // describe runs a statement without rows and returns the columns of its answer.

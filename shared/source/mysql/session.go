@@ -16,6 +16,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source/endpoint"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
@@ -57,7 +58,7 @@ func (s *session) connect(ctx context.Context) error {
 		func() (target, error) { return targetOf(ctx, s.cfg, s.resolve) },
 		func(t target) error { return s.connectTo(ctx, t) },
 		func(a, b target) bool { return a.password == b.password && a.user == b.user },
-		codeAuth)
+		failure.Auth)
 }
 
 func (s *session) connectTo(ctx context.Context, t target) error {
@@ -78,7 +79,7 @@ func (s *session) connectTo(ctx context.Context, t target) error {
 	}
 	connector, err := mysqldriver.NewConnector(config)
 	if err != nil {
-		return fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SOURCE_URL", "the source's connection cannot be used: %s", s.scrub(err.Error()))
+		return fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SOURCE_URL", "the source's connection cannot be used: %s", s.scene("").Scrub(err.Error()))
 	}
 	conn, err := connector.Connect(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 )
 
 const password = "S3cr3t"
@@ -22,12 +23,12 @@ func TestFailedConnections(t *testing.T) {
 		class     fault.Class
 		code      fault.Code
 	}{
-		{"a wrong password", "mysql://root:" + password + "@" + s.Address() + "/mysql", fault.Permanent, codeAuth},
-		{"no such database", "mysql://" + s.url.User.String() + "@" + s.Address() + "/not_there", fault.Permanent, codeDatabase},
-		{"nobody listens", "mysql://root:" + password + "@127.0.0.1:1/mysql", fault.Retryable, codeUnreachable},
+		{"a wrong password", "mysql://root:" + password + "@" + s.Address() + "/mysql", fault.Permanent, failure.Auth},
+		{"no such database", "mysql://" + s.url.User.String() + "@" + s.Address() + "/not_there", fault.Permanent, failure.Database},
+		{"nobody listens", "mysql://root:" + password + "@127.0.0.1:1/mysql", fault.Retryable, failure.Unreachable},
 		{"another machine without TLS", "mysql://root:" + password + "@db.example.com/mysql", fault.Usage, "LAPSTRAKE_CONFIG_TLS_REQUIRED"},
 		// A server either speaks no TLS or has a certificate that it signed itself.
-		{"TLS that cannot be verified", "mysql://" + s.url.User.String() + "@" + s.Address() + "/mysql?ssl-mode=VERIFY_IDENTITY", fault.Permanent, codeTLS},
+		{"TLS that cannot be verified", "mysql://" + s.url.User.String() + "@" + s.Address() + "/mysql?ssl-mode=VERIFY_IDENTITY", fault.Permanent, failure.TLS},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Open(t.Context(), exportconfig.Source{Inline: exportconfig.InlineSecret{URL: tc.url}}, nil)
@@ -195,7 +196,7 @@ func TestColumnsThatTheUserMayNotRead(t *testing.T) {
 	s.exec(t, "create table rights (id int primary key, secret int); insert into rights values (1, 2)")
 	src := s.reader(t, "select (id) on "+quoted(s.database)+".rights")
 	_, err := src.Describe(t.Context(), s.table("rights"))
-	wantRefusal(t, err, fault.Permanent, codePermission, "rights", "every column")
+	wantRefusal(t, err, fault.Permanent, failure.Permission, "rights", "every column")
 	b, err := export(t, src, source.Relation{Query: "select id from rights # ;)"})
 	if err != nil || b.Rows != 1 {
 		t.Fatalf("%v", err)

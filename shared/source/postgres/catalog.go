@@ -9,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
@@ -69,9 +70,9 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relname = $1::text
 	r.Schema = found.text(1)
 	switch {
 	case !found.bool(5):
-		return r, fault.New(fault.Permanent, codePermission, "the source's user has no USAGE on schema %s, so %s cannot be read", sqltext.Postgres.Name(r.Schema), r)
+		return r, fault.New(fault.Permanent, failure.Permission, "the source's user has no USAGE on schema %s, so %s cannot be read", sqltext.Postgres.Name(r.Schema), r)
 	case found.bool(4):
-		return r, fault.New(fault.Permanent, codeRowSecurity, "%s is not read. %s", r, rowSecurityAdvice)
+		return r, fault.New(fault.Permanent, failure.RowSecurity, "%s is not read. %s", r, rowSecurityAdvice)
 	}
 	return r, nil
 }
@@ -95,7 +96,7 @@ order by 1, 2 limit 5`, rel.Name, rel.Schema)
 	if len(names) > 0 {
 		advice = "names are taken as they are written; there is " + strings.Join(names, ", ")
 	}
-	return fault.New(fault.Permanent, codeTableMissing, "table %s is not in the database, or not on the user's search path: %s", sqltext.Postgres.Table(rel.Schema, rel.Name), advice)
+	return fault.New(fault.Permanent, failure.TableMissing, "table %s is not in the database, or not on the user's search path: %s", sqltext.Postgres.Table(rel.Schema, rel.Name), advice)
 }
 
 // field is a column of a relation before it is mapped.

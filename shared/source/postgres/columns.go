@@ -11,6 +11,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/shape"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
@@ -97,7 +98,7 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 		c.Type, c.Fidelity, c.TextForm, c.casts = m.Type, m.Fidelity, m.TextForm, m.Casts
 	}
 	if len(refused) > 0 {
-		return nil, fault.New(fault.Permanent, codeType, "%s has columns that cannot be delivered, nothing was read: %s", r, strings.Join(refused, "; "))
+		return nil, fault.New(fault.Permanent, failure.Type, "%s has columns that cannot be delivered, nothing was read: %s", r, strings.Join(refused, "; "))
 	}
 	return columns, nil
 }
@@ -110,7 +111,7 @@ func (s *session) columnNamed(ctx context.Context, r relation, name string) (col
 	}
 	at := slices.IndexFunc(columns, func(c column) bool { return c.Name == name })
 	if at < 0 {
-		return column{}, fault.New(fault.Permanent, codeColumnMissing, "%s has no column %s%s", r, sqltext.Postgres.Name(name), inOtherCase(name, columns))
+		return column{}, fault.New(fault.Permanent, failure.ColumnMissing, "%s has no column %s%s", r, sqltext.Postgres.Name(name), inOtherCase(name, columns))
 	}
 	return columns[at], nil
 }
@@ -146,7 +147,7 @@ func checkColumns(r relation, columns []column) error {
 		}
 	}
 	if len(hidden) > 0 {
-		return fault.New(fault.Permanent, codePermission, "the source's user may not read %s of %s: grant SELECT on them, or list the others in a query:", sqltext.Postgres.Names(hidden), r)
+		return fault.New(fault.Permanent, failure.Permission, "the source's user may not read %s of %s: grant SELECT on them, or list the others in a query:", sqltext.Postgres.Names(hidden), r)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Overrides)) {
 		if !names[name] {
@@ -178,5 +179,5 @@ func described(columns []column) []rowtype.Column {
 }
 
 func drift(r relation, changes string) error {
-	return fault.New(fault.Drift, codeDrift, "%s is not what the run was planned with: %s. Nothing of the new shape was delivered; start a new run", r, changes)
+	return fault.New(fault.Drift, failure.Drift, "%s is not what the run was planned with: %s. Nothing of the new shape was delivered; start a new run", r, changes)
 }

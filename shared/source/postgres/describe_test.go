@@ -7,6 +7,7 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 )
 
 // keyNames are the keys of a table by their columns, the best first.
@@ -139,26 +140,26 @@ func TestRefusals(t *testing.T) {
 		code      fault.Code
 		names     []string
 	}{
-		{"a table that is not there", nil, s.table("gone"), nil, fault.Permanent, codeTableMissing, []string{`"gone"`}},
-		{"a table in another case", nil, s.table("orders"), nil, fault.Permanent, codeTableMissing, []string{`"orders"`, `."Orders"`}},
-		{"columns without a mapping, all at once", nil, s.table("Orders"), nil, fault.Permanent, codeType, []string{`"ip": inet`, `"span": int4range`, `"n": numeric`, "decimal(p,s)", "text"}},
+		{"a table that is not there", nil, s.table("gone"), nil, fault.Permanent, failure.TableMissing, []string{`"gone"`}},
+		{"a table in another case", nil, s.table("orders"), nil, fault.Permanent, failure.TableMissing, []string{`"orders"`, `."Orders"`}},
+		{"columns without a mapping, all at once", nil, s.table("Orders"), nil, fault.Permanent, failure.Type, []string{`"ip": inet`, `"span": int4range`, `"n": numeric`, "decimal(p,s)", "text"}},
 		{"an override of a column that is not there", nil, s.table("Orders"), map[string]string{"price": "text"}, fault.Usage, "LAPSTRAKE_CONFIG_COLUMN_UNKNOWN", []string{`"price"`}},
 		{"an override in another case", nil, s.table("Orders"), map[string]string{"amount": "text"}, fault.Usage, "LAPSTRAKE_CONFIG_COLUMN_UNKNOWN", []string{`"amount"`, `"Amount"`}},
-		{"an override that would change values", nil, s.table("mine"), map[string]string{"id": "int2"}, fault.Permanent, codeType, []string{`"id"`, "int16"}},
-		{"a composite whose text depends on a locale", nil, s.table("composed"), nil, fault.Permanent, codeType, []string{`"p"`, "to_jsonb"}},
-		{"the same as text", nil, s.table("composed"), map[string]string{"p": "text"}, fault.Permanent, codeType, []string{`"p"`, "to_jsonb"}},
-		{"money and arrays of it", nil, s.table("costs"), nil, fault.Permanent, codeType, []string{`"m": money`, "decimal(19,2) or text", `"a": _money`}},
+		{"an override that would change values", nil, s.table("mine"), map[string]string{"id": "int2"}, fault.Permanent, failure.Type, []string{`"id"`, "int16"}},
+		{"a composite whose text depends on a locale", nil, s.table("composed"), nil, fault.Permanent, failure.Type, []string{`"p"`, "to_jsonb"}},
+		{"the same as text", nil, s.table("composed"), map[string]string{"p": "text"}, fault.Permanent, failure.Type, []string{`"p"`, "to_jsonb"}},
+		{"money and arrays of it", nil, s.table("costs"), nil, fault.Permanent, failure.Type, []string{`"m": money`, "decimal(19,2) or text", `"a": _money`}},
 		{"a table without columns", nil, s.table("nothing"), nil, fault.Permanent, "LAPSTRAKE_SOURCE_NO_COLUMNS", []string{"nothing"}},
-		{"a column that may not be read", reader, s.table("half"), nil, fault.Permanent, codePermission, []string{`"secret"`, "half"}},
-		{"a table that may not be read", reader, s.table("mine"), nil, fault.Permanent, codePermission, []string{`"id"`, "mine"}},
-		{"a schema that may not be used", reader, source.Relation{Schema: "closed", Name: "t"}, nil, fault.Permanent, codePermission, []string{`"closed"`}},
-		{"rows that a policy hides", reader, s.table("guarded"), nil, fault.Permanent, codeRowSecurity, []string{"guarded", "BYPASSRLS"}},
-		{"rows that a policy hides, by a query", reader, source.Relation{Query: "select * from " + s.quoted() + ".guarded"}, nil, fault.Permanent, codeRowSecurity, []string{"BYPASSRLS"}},
+		{"a column that may not be read", reader, s.table("half"), nil, fault.Permanent, failure.Permission, []string{`"secret"`, "half"}},
+		{"a table that may not be read", reader, s.table("mine"), nil, fault.Permanent, failure.Permission, []string{`"id"`, "mine"}},
+		{"a schema that may not be used", reader, source.Relation{Schema: "closed", Name: "t"}, nil, fault.Permanent, failure.Permission, []string{`"closed"`}},
+		{"rows that a policy hides", reader, s.table("guarded"), nil, fault.Permanent, failure.RowSecurity, []string{"guarded", "BYPASSRLS"}},
+		{"rows that a policy hides, by a query", reader, source.Relation{Query: "select * from " + s.quoted() + ".guarded"}, nil, fault.Permanent, failure.RowSecurity, []string{"BYPASSRLS"}},
 		{"two columns of one name", nil, source.Relation{Query: "select 1 as a, 2 as a"}, nil, fault.Permanent, "LAPSTRAKE_SOURCE_COLUMN_TWICE", []string{`"a"`}},
-		{"a second statement", nil, source.Relation{Query: "select 1) as x; drop table mine; select * from (select 1"}, nil, fault.Permanent, codeQuery, []string{"42601"}},
-		{"a statement that writes", nil, source.Relation{Query: "delete from mine returning id"}, nil, fault.Permanent, codeQuery, nil},
+		{"a second statement", nil, source.Relation{Query: "select 1) as x; drop table mine; select * from (select 1"}, nil, fault.Permanent, failure.Query, []string{"42601"}},
+		{"a statement that writes", nil, source.Relation{Query: "delete from mine returning id"}, nil, fault.Permanent, failure.Query, nil},
 		{"a NUL byte", nil, source.Relation{Query: "select 1 as a --\x00"}, nil, fault.Usage, "LAPSTRAKE_CONFIG_NUL_BYTE", nil},
-		{"a query with a type that has no mapping", nil, source.Relation{Query: "select 1::numeric as n, 1.5::numeric(5,2) as m"}, nil, fault.Permanent, codeType, []string{`"n"`}},
+		{"a query with a type that has no mapping", nil, source.Relation{Query: "select 1::numeric as n, 1.5::numeric(5,2) as m"}, nil, fault.Permanent, failure.Type, []string{`"n"`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			src := tc.src
@@ -172,12 +173,12 @@ func TestRefusals(t *testing.T) {
 	}
 	t.Run("a function that writes", func(t *testing.T) {
 		_, err := export(t, s.source(t), source.Relation{Query: "select " + s.quoted() + ".fails() as a"})
-		wantRefusal(t, err, fault.Permanent, codeWrites)
+		wantRefusal(t, err, fault.Permanent, failure.Writes)
 	})
 	t.Run("a view whose table is gone, by itself", func(t *testing.T) {
 		s.exec(t, "alter table mine drop column id cascade")
 		_, err := export(t, s.source(t), s.table("broken"))
-		wantRefusal(t, err, fault.Permanent, codeTableMissing)
+		wantRefusal(t, err, fault.Permanent, failure.TableMissing)
 	})
 }
 

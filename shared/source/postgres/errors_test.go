@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 )
 
 func TestClassesOfServerErrors(t *testing.T) {
@@ -17,27 +18,27 @@ func TestClassesOfServerErrors(t *testing.T) {
 		class       fault.Class
 		code        fault.Code
 	}{
-		{"08006", "a broken connection", fault.Retryable, codeUnreachable},
-		{"57P01", "a server that shuts down", fault.Retryable, codeUnreachable},
-		{"57P03", "a server that starts", fault.Retryable, codeUnreachable},
-		{"53300", "too many connections", fault.Retryable, codeOverloaded},
-		{"53200", "no memory", fault.Retryable, codeOverloaded},
-		{"40001", "a conflict with recovery", fault.Retryable, codeConflict},
-		{"40P01", "a deadlock", fault.Retryable, codeConflict},
-		{"55P03", "a lock that was not to be had", fault.Retryable, codeLockTimeout},
-		{"57014", "a statement timeout", fault.Permanent, codeTimeout},
-		{"28P01", "a wrong password", fault.Permanent, codeAuth},
-		{"28000", "no entry in pg_hba.conf", fault.Permanent, codeAuth},
-		{"3D000", "no such database", fault.Permanent, codeDatabase},
-		{"42P01", "no such table", fault.Permanent, codeTableMissing},
-		{"42703", "no such column", fault.Permanent, codeColumnMissing},
-		{"42501", "no right", fault.Permanent, codePermission},
-		{"42601", "a syntax error", fault.Permanent, codeQuery},
-		{"25006", "a write", fault.Permanent, codeWrites},
-		{"22012", "a division by zero", fault.Permanent, codeQuery},
-		{"XX001", "a corrupt page", fault.Permanent, codeCorrupted},
-		{"XX000", "an internal error", fault.Retryable, codeServer},
-		{"99999", "what nobody knows", fault.Retryable, codeServer},
+		{"08006", "a broken connection", fault.Retryable, failure.Unreachable},
+		{"57P01", "a server that shuts down", fault.Retryable, failure.Unreachable},
+		{"57P03", "a server that starts", fault.Retryable, failure.Unreachable},
+		{"53300", "too many connections", fault.Retryable, failure.Overloaded},
+		{"53200", "no memory", fault.Retryable, failure.Overloaded},
+		{"40001", "a conflict with recovery", fault.Retryable, failure.Conflict},
+		{"40P01", "a deadlock", fault.Retryable, failure.Conflict},
+		{"55P03", "a lock that was not to be had", fault.Retryable, failure.LockTimeout},
+		{"57014", "a statement timeout", fault.Permanent, failure.Timeout},
+		{"28P01", "a wrong password", fault.Permanent, failure.Auth},
+		{"28000", "no entry in pg_hba.conf", fault.Permanent, failure.Auth},
+		{"3D000", "no such database", fault.Permanent, failure.Database},
+		{"42P01", "no such table", fault.Permanent, failure.TableMissing},
+		{"42703", "no such column", fault.Permanent, failure.ColumnMissing},
+		{"42501", "no right", fault.Permanent, failure.Permission},
+		{"42601", "a syntax error", fault.Permanent, failure.Query},
+		{"25006", "a write", fault.Permanent, failure.Writes},
+		{"22012", "a division by zero", fault.Permanent, failure.Query},
+		{"XX001", "a corrupt page", fault.Permanent, failure.Corrupted},
+		{"XX000", "an internal error", fault.Retryable, failure.Server},
+		{"99999", "what nobody knows", fault.Retryable, failure.Server},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := session{target: target{host: "h", port: 1, database: "d", password: password}}
@@ -55,7 +56,7 @@ func TestClassesOfServerErrors(t *testing.T) {
 func TestOtherErrors(t *testing.T) {
 	s := session{target: target{host: "h", port: 1, database: "d", password: password}}
 	err := s.explain(t.Context(), &net.OpError{Op: "dial", Err: errors.New("refused for " + password)}, "connect")
-	if fault.CodeOf(err) != codeUnreachable || !fault.Retry(err) || strings.Contains(err.Error(), password) || !strings.Contains(err.Error(), "h:1/d") {
+	if fault.CodeOf(err) != failure.Unreachable || !fault.Retry(err) || strings.Contains(err.Error(), password) || !strings.Contains(err.Error(), "h:1/d") {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,7 +65,7 @@ func TestOtherErrors(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || !fault.Retry(err) {
 		t.Fatal(err)
 	}
-	ours := fault.New(fault.Refused, codeValue, "as it is")
+	ours := fault.New(fault.Refused, failure.Value, "as it is")
 	if got := s.explain(ctx, ours, "read"); got != error(ours) {
 		t.Fatal(got)
 	}

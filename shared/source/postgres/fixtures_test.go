@@ -18,6 +18,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 )
 
 // expectation is a case of a testdata/*.expected.json.
@@ -110,18 +111,18 @@ func TestFixtures(t *testing.T) {
 				t.Run(table, func(t *testing.T) {
 					batch, err := export(t, s.source(t), relationOf(table))
 					if c.Outcome == "rows_or_refuse" { // money
-						wantRefusal(t, err, fault.Permanent, codeType, `"m"`, "decimal(19,2)")
+						wantRefusal(t, err, fault.Permanent, failure.Type, `"m"`, "decimal(19,2)")
 						return
 					}
 					switch class, _, _ := strings.Cut(c.Outcome, "_"); {
 					case c.Outcome == "refuse":
-						class, code := fault.Refused, codeValue
+						class, code := fault.Refused, failure.Value
 						if strings.HasSuffix(table, "num_inf") { // refused at plan already
-							class, code = fault.Permanent, codeType
+							class, code = fault.Permanent, failure.Type
 						}
 						wantRefusal(t, err, class, code, append(c.MustName, relationOf(table).Name)...)
 					case c.Outcome == "refuse_at_plan_without_override":
-						wantRefusal(t, err, fault.Permanent, codeType, c.MustName...)
+						wantRefusal(t, err, fault.Permanent, failure.Type, c.MustName...)
 					case err != nil:
 						t.Fatal(err)
 					case c.Bits:

@@ -9,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
@@ -188,7 +189,7 @@ func TestIntegerBounds(t *testing.T) {
 		{"a float has values in between", s.table("b"), "f", source.IntegerBounds{}, "LAPSTRAKE_PLAN_CHUNK_KEY_TYPE"},
 		{"a float of a query too", query, "f", source.IntegerBounds{}, "LAPSTRAKE_PLAN_CHUNK_KEY_TYPE"},
 		{"a decimal", s.table("b"), "n", source.IntegerBounds{}, "LAPSTRAKE_PLAN_CHUNK_KEY_TYPE"},
-		{"a column that is not there", s.table("b"), "I4", source.IntegerBounds{}, codeColumnMissing},
+		{"a column that is not there", s.table("b"), "I4", source.IntegerBounds{}, failure.ColumnMissing},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := src.IntegerBounds(t.Context(), tc.rel, keyspace.Column{Name: tc.column})

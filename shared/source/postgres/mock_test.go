@@ -24,6 +24,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
@@ -137,18 +138,18 @@ func TestEndOfStream(t *testing.T) {
 	}{
 		{"all of it", []pgproto3.BackendMessage{data, trailer, done, complete}, false, ""},
 		{"with a notice in between", []pgproto3.BackendMessage{data, &pgproto3.NoticeResponse{Message: "by the way"}, trailer, done, complete}, false, ""},
-		{"no rows, no trailer", []pgproto3.BackendMessage{done, &pgproto3.CommandComplete{CommandTag: []byte("COPY 0")}}, false, codeStream},
-		{"without the trailer", []pgproto3.BackendMessage{data, done, complete}, false, codeStream},
-		{"without a count", []pgproto3.BackendMessage{data, trailer, done}, false, codeStream},
-		{"with another count", []pgproto3.BackendMessage{data, trailer, done, &pgproto3.CommandComplete{CommandTag: []byte("COPY 3")}}, false, codeStream},
-		{"with more after the trailer", []pgproto3.BackendMessage{data, trailer, data, done, complete}, false, codeStream},
-		{"an error after the rows", []pgproto3.BackendMessage{data, failed}, false, codeTimeout},
-		{"an error after the trailer", []pgproto3.BackendMessage{data, trailer, failed}, false, codeTimeout},
-		{"the server's own end", []pgproto3.BackendMessage{data, fatal}, true, codeUnreachable},
-		{"silence after the rows", []pgproto3.BackendMessage{data}, true, codeUnreachable},
-		{"silence after the trailer", []pgproto3.BackendMessage{data, trailer}, true, codeUnreachable},
-		{"silence after the end of the data", []pgproto3.BackendMessage{data, trailer, done}, true, codeUnreachable},
-		{"silence after the count", []pgproto3.BackendMessage{data, trailer, done, complete}, true, codeUnreachable},
+		{"no rows, no trailer", []pgproto3.BackendMessage{done, &pgproto3.CommandComplete{CommandTag: []byte("COPY 0")}}, false, failure.Stream},
+		{"without the trailer", []pgproto3.BackendMessage{data, done, complete}, false, failure.Stream},
+		{"without a count", []pgproto3.BackendMessage{data, trailer, done}, false, failure.Stream},
+		{"with another count", []pgproto3.BackendMessage{data, trailer, done, &pgproto3.CommandComplete{CommandTag: []byte("COPY 3")}}, false, failure.Stream},
+		{"with more after the trailer", []pgproto3.BackendMessage{data, trailer, data, done, complete}, false, failure.Stream},
+		{"an error after the rows", []pgproto3.BackendMessage{data, failed}, false, failure.Timeout},
+		{"an error after the trailer", []pgproto3.BackendMessage{data, trailer, failed}, false, failure.Timeout},
+		{"the server's own end", []pgproto3.BackendMessage{data, fatal}, true, failure.Unreachable},
+		{"silence after the rows", []pgproto3.BackendMessage{data}, true, failure.Unreachable},
+		{"silence after the trailer", []pgproto3.BackendMessage{data, trailer}, true, failure.Unreachable},
+		{"silence after the end of the data", []pgproto3.BackendMessage{data, trailer, done}, true, failure.Unreachable},
+		{"silence after the count", []pgproto3.BackendMessage{data, trailer, done, complete}, true, failure.Unreachable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMock(t, mock{answer: func(b *pgproto3.Backend) bool {
@@ -238,14 +239,14 @@ func TestTLSHandshakes(t *testing.T) {
 	}{
 		{"anybody", secured, exportconfig.TLS{Mode: "require"}, ""},
 		{"the right authority", secured, exportconfig.TLS{Mode: "verify-ca", CAFile: caFile}, ""},
-		{"an authority given with require is checked", secured, exportconfig.TLS{Mode: "require", CAFile: otherCA}, codeTLS},
-		{"the wrong authority", secured, exportconfig.TLS{Mode: "verify-ca", CAFile: otherCA}, codeTLS},
-		{"an authority that the system does not know", secured, exportconfig.TLS{Mode: "verify-full"}, codeTLS},
-		{"the wrong name", secured, exportconfig.TLS{Mode: "verify-full", CAFile: caFile}, codeTLS},
+		{"an authority given with require is checked", secured, exportconfig.TLS{Mode: "require", CAFile: otherCA}, failure.TLS},
+		{"the wrong authority", secured, exportconfig.TLS{Mode: "verify-ca", CAFile: otherCA}, failure.TLS},
+		{"an authority that the system does not know", secured, exportconfig.TLS{Mode: "verify-full"}, failure.TLS},
+		{"the wrong name", secured, exportconfig.TLS{Mode: "verify-full", CAFile: caFile}, failure.TLS},
 		{"the wrong name, accepted", secured, exportconfig.TLS{Mode: "verify-full", CAFile: caFile, AcceptInvalidHostnames: true}, ""},
 		{"the wrong authority, accepted", secured, exportconfig.TLS{Mode: "verify-full", CAFile: otherCA, AcceptInvalidCerts: true}, ""},
-		{"a server without TLS", plain, exportconfig.TLS{Mode: "require"}, codeTLS},
-		{"a server without TLS, asked for no matter whom", plain, exportconfig.TLS{Mode: "verify-full", AcceptInvalidCerts: true}, codeTLS},
+		{"a server without TLS", plain, exportconfig.TLS{Mode: "require"}, failure.TLS},
+		{"a server without TLS, asked for no matter whom", plain, exportconfig.TLS{Mode: "verify-full", AcceptInvalidCerts: true}, failure.TLS},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := tc.server.open(t, tc.tls, "127.0.0.1")

@@ -10,6 +10,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
@@ -170,11 +171,11 @@ func (r *reader) explain(ctx context.Context, err error) error {
 	case errors.As(err, &at):
 		return r.explainValue(at)
 	case errors.As(err, &overlong):
-		return fault.New(fault.Refused, codeTooLarge, "%s: row %d of the range has %d bytes, more than tuning.max_value_mb, %d bytes a value, lets it have: "+
+		return fault.New(fault.Refused, failure.TooLarge, "%s: row %d of the range has %d bytes, more than tuning.max_value_mb, %d bytes a value, lets it have: "+
 			"nothing of the range was delivered. Raise tuning.max_value_mb with the function's memory, or leave the widest column out with a query:",
 			r.relation, r.decoder.rows+1, overlong.ActualBodyLen, r.decoder.limit)
 	case errors.As(err, &broken):
-		return fault.New(fault.Retryable, codeStream, "%s on %s: %s; nothing of the range counts", what, r.source.session.target, broken)
+		return fault.New(fault.Retryable, failure.Stream, "%s on %s: %s; nothing of the range counts", what, r.source.session.target, broken)
 	}
 	return r.source.session.explain(ctx, err, what)
 }
@@ -193,7 +194,7 @@ func (r *reader) explainValue(at *rowError) error {
 		if at.column < len(r.columns) {
 			find = fmt.Sprintf(" Find such rows with: where octet_length(%s::text) > %d.", sqltext.Postgres.Name(r.columns[at.column].Name), r.decoder.limit)
 		}
-		return fault.New(fault.Refused, codeTooLarge, "%s: the value has %d bytes and tuning.max_value_mb allows %d: "+
+		return fault.New(fault.Refused, failure.TooLarge, "%s: the value has %d bytes and tuning.max_value_mb allows %d: "+
 			"nothing of the range was delivered.%s Raise it with the function's memory, or leave the column out with a query:", place, at.size, r.decoder.limit, find)
 	case errors.As(at.err, &value):
 		find := ""
@@ -204,7 +205,7 @@ func (r *reader) explainValue(at *rowError) error {
 		if value == errUTF8 {
 			ways = "Correct the rows, or leave them out with a query:"
 		}
-		return fault.New(fault.Refused, codeValue, "%s: %s; it is not changed to fit, and nothing of the range was delivered.%s %s", place, value.why, find, ways)
+		return fault.New(fault.Refused, failure.Value, "%s: %s; it is not changed to fit, and nothing of the range was delivered.%s %s", place, value.why, find, ways)
 	}
-	return fault.New(fault.Retryable, codeStream, "%s: %v", place, at.err)
+	return fault.New(fault.Retryable, failure.Stream, "%s: %v", place, at.err)
 }

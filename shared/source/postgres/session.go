@@ -13,6 +13,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source/endpoint"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
@@ -55,7 +56,7 @@ func (s *session) connect(ctx context.Context) error {
 		func() (target, error) { return targetOf(ctx, s.cfg, s.resolve) },
 		func(t target) error { return s.connectTo(ctx, t) },
 		func(a, b target) bool { return a.password == b.password && a.user == b.user },
-		codeAuth)
+		failure.Auth)
 }
 
 func (s *session) connectTo(ctx context.Context, t target) error {

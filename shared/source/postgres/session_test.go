@@ -14,6 +14,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 )
 
 // Failed connections say who could not be reached and why, and nothing more
@@ -25,9 +26,9 @@ func TestFailedConnections(t *testing.T) {
 		class                          fault.Class
 		code                           fault.Code
 	}{
-		{"a wrong password", s.Address(), "postgres:" + password, "/postgres", fault.Permanent, codeAuth},
-		{"no such database", s.Address(), s.url.User.String(), "/not_there", fault.Permanent, codeDatabase},
-		{"nobody listens", "127.0.0.1:1", "postgres:" + password, "/postgres", fault.Retryable, codeUnreachable},
+		{"a wrong password", s.Address(), "postgres:" + password, "/postgres", fault.Permanent, failure.Auth},
+		{"no such database", s.Address(), s.url.User.String(), "/not_there", fault.Permanent, failure.Database},
+		{"nobody listens", "127.0.0.1:1", "postgres:" + password, "/postgres", fault.Retryable, failure.Unreachable},
 		{"no such host", "localhost.invalid:1", "postgres:" + password, "/postgres", fault.Usage, "LAPSTRAKE_CONFIG_TLS_REQUIRED"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -66,7 +67,7 @@ func TestRotatedPassword(t *testing.T) {
 		asked++
 		return "postgres://postgres:" + password + "@" + s.Address() + "/postgres", nil
 	}
-	if _, err := Open(t.Context(), exportconfig.Source{URLRef: "env://URL"}, wrong); fault.CodeOf(err) != codeAuth || asked != 102 {
+	if _, err := Open(t.Context(), exportconfig.Source{URLRef: "env://URL"}, wrong); fault.CodeOf(err) != failure.Auth || asked != 102 {
 		t.Fatalf("asked %d times: %v", asked-100, err)
 	}
 }
@@ -200,14 +201,14 @@ func TestTimeouts(t *testing.T) {
 	slow := wholeOf(t, src, source.Relation{Query: "select 1 as a from pg_sleep(case when pg_backend_pid() > 0 then 30 end)"})
 	plain := wholeOf(t, src, s.table("t"))
 	src.session.cfg.StatementTimeoutSeconds = 1
-	if _, err := readAll(t, src, slow); fault.CodeOf(err) != codeTimeout || fault.Retry(err) || !strings.Contains(err.Error(), "smaller chunks") {
+	if _, err := readAll(t, src, slow); fault.CodeOf(err) != failure.Timeout || fault.Retry(err) || !strings.Contains(err.Error(), "smaller chunks") {
 		t.Fatal(err)
 	}
 	src.session.cfg.StatementTimeoutSeconds, src.session.cfg.LockTimeoutSeconds = 0, 1
 	s.exec(t, "begin; lock table t in access exclusive mode")
 	_, err := readAll(t, src, plain)
 	s.exec(t, "rollback")
-	if fault.CodeOf(err) != codeLockTimeout || !fault.Retry(err) {
+	if fault.CodeOf(err) != failure.LockTimeout || !fault.Retry(err) {
 		t.Fatal(err)
 	}
 	if rows, err := readAll(t, src, plain); rows != 1 || err != io.EOF {
@@ -232,7 +233,7 @@ func TestTerminatedBackend(t *testing.T) {
 	for err == nil {
 		_, err = r.Next(t.Context())
 	}
-	if fault.CodeOf(err) != codeUnreachable || !fault.Retry(err) {
+	if fault.CodeOf(err) != failure.Unreachable || !fault.Retry(err) {
 		t.Fatal(err)
 	}
 }
@@ -286,7 +287,7 @@ func TestBrokenUTF8(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := export(t, src, source.Relation{Schema: "public", Name: "t"})
-	wantRefusal(t, err, fault.Refused, codeValue, `"t"`, `"v"`, "row 2", "UTF-8")
+	wantRefusal(t, err, fault.Refused, failure.Value, `"t"`, `"v"`, "row 2", "UTF-8")
 }
 
 // A row of many large values is refused before it is in memory.
@@ -300,7 +301,7 @@ func TestRowOfManyLargeValues(t *testing.T) {
 	spec := wholeOf(t, src, source.Relation{Query: query + " from generate_series(1, 2) g"})
 	spec.MaxValueBytes = 100000
 	_, err := readAll(t, src, spec)
-	wantRefusal(t, err, fault.Refused, codeTooLarge, "max_value_mb")
+	wantRefusal(t, err, fault.Refused, failure.TooLarge, "max_value_mb")
 	spec.MaxValueBytes = 200000
 	if rows, err := readAll(t, src, spec); rows != 2 || err != io.EOF {
 		t.Fatalf("%d rows, %v", rows, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 )
 
 // A transaction takes its snapshot with its first statement, and a table's
@@ -17,12 +18,12 @@ import (
 // begins again if so. The locks last until the transaction ends.
 
 // errMoved says that the transaction has to begin again.
-var errMoved error = fault.New(fault.Retryable, codeConflict, "a table was truncated or rewritten while the read began")
+var errMoved error = fault.New(fault.Retryable, failure.Conflict, "a table was truncated or rewritten while the read began")
 
 const movedAttempts = 5
 
 func movedTooOften(what string) error {
-	return fault.New(fault.Retryable, codeConflict, "%s: the table was truncated or rewritten each of %d times it was about to be read", what, movedAttempts)
+	return fault.New(fault.Retryable, failure.Conflict, "%s: the table was truncated or rewritten each of %d times it was about to be read", what, movedAttempts)
 }
 
 // hold locks the relation against changes of its shape and compares the shape
