@@ -28,8 +28,8 @@ func limitMemory(workers int, e exportconfig.Export) {
 		return
 	}
 	limit := processBytes + int64(workers)*workerBytes(e)
-	if host := wiring.HostMemory(os.LookupEnv, os.DirFS("/")); host > 0 {
-		limit = min(limit, host/5*4)
+	if most := wiring.HeapMemory(os.LookupEnv, os.DirFS("/")); most > 0 {
+		limit = min(limit, most)
 	}
 	debug.SetMemoryLimit(limit)
 }

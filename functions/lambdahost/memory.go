@@ -14,7 +14,7 @@ func LimitMemory(lookup func(string) (string, bool), root fs.FS) int64 {
 	if _, set := lookup("GOMEMLIMIT"); set {
 		return 0
 	}
-	limit := wiring.HostMemory(lookup, root) / 5 * 4
+	limit := wiring.HeapMemory(lookup, root)
 	if limit > 0 {
 		debug.SetMemoryLimit(limit)
 	}

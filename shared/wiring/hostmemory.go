@@ -18,6 +18,12 @@ func HostMemory(lookup func(string) (string, bool), root fs.FS) int64 {
 	return groupMemory(root)
 }
 
+// HeapMemory returns how much of HostMemory the garbage collector may fill: the
+// rest is for what it does not count.
+func HeapMemory(lookup func(string) (string, bool), root fs.FS) int64 {
+	return HostMemory(lookup, root) / 5 * 4
+}
+
 // unlimited is above what any machine has: the first version of control groups
 // says so for no limit.
 const unlimited = 1 << 50
