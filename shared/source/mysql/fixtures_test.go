@@ -18,6 +18,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 // expectation is a case of a testdata/*.expected.json.
@@ -99,18 +100,6 @@ func export(t testing.TB, s *Source, rel source.Relation) (*rowbatch.Batch, erro
 	return b, err
 }
 
-func wantRefusal(t *testing.T, err error, class fault.Class, code fault.Code, names ...string) {
-	t.Helper()
-	if err == nil || fault.ClassOf(err) != class || fault.CodeOf(err) != code {
-		t.Fatalf("%v\nhas class %s and code %s, want %s and %s", err, fault.ClassOf(err), fault.CodeOf(err), class, code)
-	}
-	for _, name := range names {
-		if !strings.Contains(err.Error(), name) {
-			t.Fatalf("%v\ndoes not say %s", err, name)
-		}
-	}
-}
-
 // TestFixtures runs every case of the corpus (TMY-01 to TMY-11, PLN-08, PLN-14).
 func TestFixtures(t *testing.T) {
 	s := newServer(t)
@@ -120,15 +109,15 @@ func TestFixtures(t *testing.T) {
 				b, err := export(t, s.source(t), relationOf(table))
 				switch c.Outcome {
 				case "ints_or_refuse":
-					wantRefusal(t, err, fault.Refused, failure.Value, "`f`", "row 3", "int16")
+					sourcetest.WantRefusal(t, err, fault.Refused, failure.Value, "`f`", "row 3", "int16")
 					if b, err = export(t, s.source(t), overridden(table, "f", "int16", "b", "int16")); err != nil {
 						t.Fatal(err)
 					}
 					checkRows(t, b, c.IfInts)
 				case "null_or_refuse":
-					wantRefusal(t, err, fault.Refused, failure.Value, "`d`", "row 2", "dayofmonth")
+					sourcetest.WantRefusal(t, err, fault.Refused, failure.Value, "`d`", "row 2", "dayofmonth")
 				case "refuse":
-					wantRefusal(t, err, fault.Refused, failure.Value, "`t`", "row 2", "text under columns:")
+					sourcetest.WantRefusal(t, err, fault.Refused, failure.Value, "`t`", "row 2", "text under columns:")
 					if b, err = export(t, s.source(t), overridden(table, "t", "string")); err != nil {
 						t.Fatal(err)
 					}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -152,27 +151,13 @@ func (s *server) Create(t *testing.T, table sourcetest.Table) source.Relation {
 
 func (s *server) Insert(t *testing.T, rel source.Relation, rows [][]any) {
 	t.Helper()
-	var values []string
-	for _, r := range rows {
-		var cells []string
-		for _, cell := range r {
-			switch v := cell.(type) {
-			case nil:
-				cells = append(cells, "null")
-			case int64:
-				cells = append(cells, strconv.FormatInt(v, 10))
-			case time.Time:
-				cells = append(cells, "'"+v.UTC().Format("2006-01-02 15:04:05.000000")+"'")
-			case sourcetest.Age:
-				cells = append(cells, fmt.Sprintf("now(6) - interval %d second", int64(time.Duration(v).Seconds())))
-			case string:
-				cells = append(cells, sqltext.MySQL.Literal(v))
-			}
-		}
-		values = append(values, "("+strings.Join(cells, ",")+")")
-	}
-	if len(values) > 0 {
-		s.exec(t, "insert into "+sqltext.MySQL.Table(rel.Schema, rel.Name)+" values "+strings.Join(values, ","))
+	values := sourcetest.Values(rows, sqltext.MySQL.Literal,
+		func(at string) string { return "'" + at + "'" },
+		func(age time.Duration) string {
+			return fmt.Sprintf("now(6) - interval %d second", int64(age.Seconds()))
+		})
+	if values != "" {
+		s.exec(t, "insert into "+sqltext.MySQL.Table(rel.Schema, rel.Name)+" values "+values)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 // count reads to the end.
@@ -130,7 +131,7 @@ func TestValues(t *testing.T) {
 // warning: that is no NULL to deliver.
 func TestAValueThatTheServerCannotSendIsRefused(t *testing.T) {
 	_, err := export(t, newServer(t).source(t), source.Relation{Query: "select 1 as id, repeat('x', 20000000) as v union all select 2, 'y'"})
-	wantRefusal(t, err, fault.Refused, failure.Value, "max_allowed_packet")
+	sourcetest.WantRefusal(t, err, fault.Refused, failure.Value, "max_allowed_packet")
 }
 
 // The end of a group of equal keys cannot be seen in the rows where the server

@@ -10,6 +10,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 const password = "S3cr3t"
@@ -196,7 +197,7 @@ func TestColumnsThatTheUserMayNotRead(t *testing.T) {
 	s.exec(t, "create table rights (id int primary key, secret int); insert into rights values (1, 2)")
 	src := s.reader(t, "select (id) on "+quoted(s.database)+".rights")
 	_, err := src.Describe(t.Context(), s.table("rights"))
-	wantRefusal(t, err, fault.Permanent, failure.Permission, "rights", "every column")
+	sourcetest.WantRefusal(t, err, fault.Permanent, failure.Permission, "rights", "every column")
 	b, err := export(t, src, source.Relation{Query: "select id from rights # ;)"})
 	if err != nil || b.Rows != 1 {
 		t.Fatalf("%v", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 // keyNames are the keys of a table by their columns, the best first.
@@ -168,17 +169,17 @@ func TestRefusals(t *testing.T) {
 			}
 			tc.rel.Overrides = tc.overrides
 			_, err := export(t, src, tc.rel)
-			wantRefusal(t, err, tc.class, tc.code, tc.names...)
+			sourcetest.WantRefusal(t, err, tc.class, tc.code, tc.names...)
 		})
 	}
 	t.Run("a function that writes", func(t *testing.T) {
 		_, err := export(t, s.source(t), source.Relation{Query: "select " + s.quoted() + ".fails() as a"})
-		wantRefusal(t, err, fault.Permanent, failure.Writes)
+		sourcetest.WantRefusal(t, err, fault.Permanent, failure.Writes)
 	})
 	t.Run("a view whose table is gone, by itself", func(t *testing.T) {
 		s.exec(t, "alter table mine drop column id cascade")
 		_, err := export(t, s.source(t), s.table("broken"))
-		wantRefusal(t, err, fault.Permanent, failure.TableMissing)
+		sourcetest.WantRefusal(t, err, fault.Permanent, failure.TableMissing)
 	})
 }
 

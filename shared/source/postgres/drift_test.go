@@ -11,6 +11,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
@@ -52,7 +53,7 @@ func TestDrift(t *testing.T) {
 				}
 				return
 			}
-			wantRefusal(t, err, fault.Drift, failure.Drift, tc.names...)
+			sourcetest.WantRefusal(t, err, fault.Drift, failure.Drift, tc.names...)
 		})
 	}
 	t.Run("the table is gone", func(t *testing.T) {
@@ -62,7 +63,7 @@ func TestDrift(t *testing.T) {
 		}
 		s.exec(t, "drop table t")
 		_, err = readAll(t, src, source.ReadSpec{Relation: s.table("t"), Columns: table.Columns, Range: keyspace.Range{All: true}})
-		wantRefusal(t, err, fault.Permanent, failure.TableMissing, `"t"`)
+		sourcetest.WantRefusal(t, err, fault.Permanent, failure.TableMissing, `"t"`)
 	})
 }
 
@@ -130,7 +131,7 @@ func TestTableReplacedWhileReadBegins(t *testing.T) {
 			var err error
 			s.meanwhile(t, src, tc.change, func() { rows, err = readAll(t, src, spec) })
 			if tc.rows < 0 {
-				wantRefusal(t, err, fault.Drift, failure.Drift)
+				sourcetest.WantRefusal(t, err, fault.Drift, failure.Drift)
 				return
 			}
 			if err != io.EOF || rows != tc.rows {

@@ -19,6 +19,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 // expectation is a case of a testdata/*.expected.json.
@@ -111,7 +112,7 @@ func TestFixtures(t *testing.T) {
 				t.Run(table, func(t *testing.T) {
 					batch, err := export(t, s.source(t), relationOf(table))
 					if c.Outcome == "rows_or_refuse" { // money
-						wantRefusal(t, err, fault.Permanent, failure.Type, `"m"`, "decimal(19,2)")
+						sourcetest.WantRefusal(t, err, fault.Permanent, failure.Type, `"m"`, "decimal(19,2)")
 						return
 					}
 					switch class, _, _ := strings.Cut(c.Outcome, "_"); {
@@ -120,9 +121,9 @@ func TestFixtures(t *testing.T) {
 						if strings.HasSuffix(table, "num_inf") { // refused at plan already
 							class, code = fault.Permanent, failure.Type
 						}
-						wantRefusal(t, err, class, code, append(c.MustName, relationOf(table).Name)...)
+						sourcetest.WantRefusal(t, err, class, code, append(c.MustName, relationOf(table).Name)...)
 					case c.Outcome == "refuse_at_plan_without_override":
-						wantRefusal(t, err, fault.Permanent, failure.Type, c.MustName...)
+						sourcetest.WantRefusal(t, err, fault.Permanent, failure.Type, c.MustName...)
 					case err != nil:
 						t.Fatal(err)
 					case c.Bits:
@@ -135,18 +136,6 @@ func TestFixtures(t *testing.T) {
 				})
 			}
 		})
-	}
-}
-
-func wantRefusal(t *testing.T, err error, class fault.Class, code fault.Code, names ...string) {
-	t.Helper()
-	if err == nil || fault.ClassOf(err) != class || fault.CodeOf(err) != code {
-		t.Fatalf("%v\nhas class %s and code %s, want %s and %s", err, fault.ClassOf(err), fault.CodeOf(err), class, code)
-	}
-	for _, name := range names {
-		if !strings.Contains(err.Error(), name) {
-			t.Fatalf("%v\ndoes not say %s", err, name)
-		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 // rowsOfBatch are the rows of a batch in some order.
@@ -117,7 +118,7 @@ func TestKindsOfRelations(t *testing.T) {
 	t.Run("a materialized view that was never filled", func(t *testing.T) {
 		s.exec(t, "create materialized view unfilled as select 1 as a with no data")
 		_, err := export(t, s.source(t), s.table("unfilled"))
-		wantRefusal(t, err, fault.Permanent, failure.Query, "unfilled")
+		sourcetest.WantRefusal(t, err, fault.Permanent, failure.Query, "unfilled")
 	})
 }
 
@@ -188,7 +189,7 @@ func TestRowSecurity(t *testing.T) {
 			b, err := export(t, tc.src, tc.rel)
 			switch {
 			case tc.rows < 0:
-				wantRefusal(t, err, fault.Permanent, failure.RowSecurity, "BYPASSRLS")
+				sourcetest.WantRefusal(t, err, fault.Permanent, failure.RowSecurity, "BYPASSRLS")
 			case err != nil:
 				t.Fatal(err)
 			case b.Rows != tc.rows:

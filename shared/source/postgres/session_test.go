@@ -15,6 +15,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 // Failed connections say who could not be reached and why, and nothing more
@@ -287,7 +288,7 @@ func TestBrokenUTF8(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := export(t, src, source.Relation{Schema: "public", Name: "t"})
-	wantRefusal(t, err, fault.Refused, failure.Value, `"t"`, `"v"`, "row 2", "UTF-8")
+	sourcetest.WantRefusal(t, err, fault.Refused, failure.Value, `"t"`, `"v"`, "row 2", "UTF-8")
 }
 
 // A row of many large values is refused before it is in memory.
@@ -301,7 +302,7 @@ func TestRowOfManyLargeValues(t *testing.T) {
 	spec := wholeOf(t, src, source.Relation{Query: query + " from generate_series(1, 2) g"})
 	spec.MaxValueBytes = 100000
 	_, err := readAll(t, src, spec)
-	wantRefusal(t, err, fault.Refused, failure.TooLarge, "max_value_mb")
+	sourcetest.WantRefusal(t, err, fault.Refused, failure.TooLarge, "max_value_mb")
 	spec.MaxValueBytes = 200000
 	if rows, err := readAll(t, src, spec); rows != 2 || err != io.EOF {
 		t.Fatalf("%d rows, %v", rows, err)
