@@ -160,14 +160,12 @@ func rootedAt(ctx context.Context, store destination.Store, at wire.Location) ([
 func above(at wire.Location, control string) (root wire.Location, prefix string, err error) {
 	scheme, rest, _ := strings.Cut(at.URI, "://")
 	folders := strings.Split(rest, "/")
-	up := 0
-	if control != "" && control != "." {
-		for _, step := range strings.Split(control, "/") {
-			if step != ".." {
-				return at, "", fault.New(fault.Integrity, "LAPSTRAKE_PROVE_MANIFEST_INCONSISTENT", "control %.80q of the manifest does not lead to a folder around it", control)
-			}
-			up++
-		}
+	up, ok := 0, true
+	if control != "" {
+		up, ok = contract.ControlFolders(control)
+	}
+	if !ok {
+		return at, "", fault.New(fault.Integrity, "LAPSTRAKE_PROVE_MANIFEST_INCONSISTENT", "control %.80q of the manifest does not lead to a folder around it", control)
 	}
 	if up >= len(folders) {
 		return at, "", fault.New(fault.Integrity, "LAPSTRAKE_PROVE_MANIFEST_INCONSISTENT", "control %.80q of the manifest leads out of %s", control, at.URI)

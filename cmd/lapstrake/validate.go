@@ -70,7 +70,7 @@ func (o *validateOptions) validate(cmd *cobra.Command) error {
 			return err
 		}
 		out.Exports = append(out.Exports, validatedExport{ExportName: t.name, ResolvedPrefix: t.shown, Verification: r.Verification})
-		switch worst(r.Verification) {
+		switch r.Verification.Class() {
 		case contract.VerdictWrong:
 			wrong++
 		case contract.VerdictUnverified:
@@ -104,20 +104,6 @@ func (o *validateOptions) store(out validation) error {
 		err = closeErr
 	}
 	return err
-}
-
-// worst is the most serious class of a verification's findings.
-func worst(v contract.ManifestVerification) contract.VerdictClass {
-	class := contract.VerdictNote
-	for _, f := range v.Failures {
-		switch f.Kind.Class() {
-		case contract.VerdictWrong:
-			return contract.VerdictWrong
-		case contract.VerdictUnverified:
-			class = contract.VerdictUnverified
-		}
-	}
-	return class
 }
 
 // target is one prefix to be validated.

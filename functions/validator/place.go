@@ -118,19 +118,14 @@ func rootOf(prefix, control string) (string, error) {
 	if prefix == "" {
 		folders = nil
 	}
-	if control == "." {
-		return strings.Join(folders, "/"), nil
-	}
-	up := strings.Split(control, "/")
-	for _, step := range up {
-		if step != ".." {
-			return "", fmt.Errorf("control %.80q does not lead from the prefix to a folder around it", control)
-		}
-	}
-	if len(up) > len(folders) {
+	up, ok := contract.ControlFolders(control)
+	switch {
+	case !ok:
+		return "", fmt.Errorf("control %.80q does not lead from the prefix to a folder around it", control)
+	case up > len(folders):
 		return "", fmt.Errorf("control %.80q leaves the bucket from a prefix %d folders deep", control, len(folders))
 	}
-	return strings.Join(folders[:len(folders)-len(up)], "/"), nil
+	return strings.Join(folders[:len(folders)-up], "/"), nil
 }
 
 // isVerdictKey reports whether a verdict's key is where verdicts are: names of

@@ -190,3 +190,19 @@ func (n PartNaming) PartPrefix() string {
 	}
 	return fmt.Sprintf("part-g%06d-", n.Generation)
 }
+
+// ControlFolders returns how many folders the control of a manifest, the relative
+// path from its prefix to the root, leads up. ok is false for any other path:
+// the root is the prefix or a folder around it.
+func ControlFolders(control string) (up int, ok bool) {
+	if control == "." {
+		return 0, true
+	}
+	steps := strings.Split(control, "/")
+	for _, step := range steps {
+		if step != ".." {
+			return 0, false
+		}
+	}
+	return len(steps), true
+}

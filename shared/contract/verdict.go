@@ -36,6 +36,16 @@ const (
 	VerdictWrong      VerdictClass = "wrong"      // verified, and wrong: exit 3
 )
 
+// Worse is the worse of two classes: Wrong before Unverified before Note.
+func (c VerdictClass) Worse(other VerdictClass) VerdictClass {
+	for _, class := range []VerdictClass{VerdictWrong, VerdictUnverified} {
+		if c == class || other == class {
+			return class
+		}
+	}
+	return VerdictNote
+}
+
 // verdictFacts is one row of the table of reference §6.1: the code's last
 // words, the class, and the fields of the finding in the order in which they
 // are printed.
@@ -123,12 +133,7 @@ func (v *ManifestVerification) Settle() {
 func (v *ManifestVerification) Class() VerdictClass {
 	worst := VerdictNote
 	for _, f := range v.Failures {
-		switch c := f.Kind.Class(); {
-		case c == VerdictWrong:
-			return VerdictWrong
-		case c == VerdictUnverified:
-			worst = c
-		}
+		worst = worst.Worse(f.Kind.Class())
 	}
 	return worst
 }

@@ -103,16 +103,7 @@ func (f *findings) all() []Finding {
 func worstOf(list []Finding) contract.VerdictClass {
 	worst := contract.VerdictNote
 	for _, f := range list {
-		worst = worse(worst, f.Class)
+		worst = worst.Worse(f.Class)
 	}
 	return worst
-}
-
-func worse(a, b contract.VerdictClass) contract.VerdictClass {
-	for _, class := range []contract.VerdictClass{contract.VerdictWrong, contract.VerdictUnverified} {
-		if a == class || b == class {
-			return class
-		}
-	}
-	return contract.VerdictNote
 }

@@ -90,7 +90,7 @@ type Window struct {
 func (r Result) Class() contract.VerdictClass {
 	worst := worstOf(r.Findings)
 	for _, run := range r.Runs {
-		worst = worse(worst, worstOf(run.Findings))
+		worst = worst.Worse(worstOf(run.Findings))
 	}
 	return worst
 }

@@ -118,13 +118,13 @@ var validatorMutants = []mutant{
 	{
 		name: "control-path-down", rule: "§5.3",
 		removes:  "a control path leads from the prefix to a folder around it",
-		edits:    []edit{holds(placeFile, "rootOf", `step != ".."`, "false")},
+		edits:    []edit{holds("shared/contract/name.go", "ControlFolders", `step != ".."`, "false")},
 		caughtBy: validating("TestAHostileControlPathWritesNothing"),
 	},
 	{
 		name: "control-path-leaves-the-bucket", rule: "§5.3",
 		removes:  "a control path stays inside the bucket",
-		edits:    []edit{ahead(placeFile, "rootOf", "if len(up) > len(folders) {", "up = up[:min(len(up), len(folders))]")},
+		edits:    []edit{ahead(placeFile, "rootOf", "switch {", "up = min(up, len(folders))")},
 		caughtBy: validating("TestRootOf"),
 	},
 	{
