@@ -167,6 +167,8 @@ func objectKind(name string) string {
 		return "verdict"
 	case contract.IsSidecarName(name):
 		return "sidecar"
+	case contract.TracedGeneration(name) > 0:
+		return "trace"
 	}
 	return name
 }

@@ -12,7 +12,7 @@ import (
 // conditionalWrites are the kinds of writes with a precondition that a run makes.
 var conditionalWrites = []string{
 	"PUT _SUCCESS", "PUT cursor.json", "PUT manifest.json", "PUT part", "PUT plan.json", "PUT probe", "PUT record", "PUT sidecar",
-	"PUT summary.html", "PUT summary.json", "PUT summary.md", "PUT verdict",
+	"PUT summary.html", "PUT summary.json", "PUT summary.md", "PUT trace", "PUT verdict",
 	"PutItem", "TransactWriteItems", "UpdateItem",
 }
 

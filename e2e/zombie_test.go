@@ -19,6 +19,7 @@ var writes = []struct {
 }{
 	{"creates its run", true, 1, "TransactWriteItems", `"planning"`},
 	{"takes the fence", false, 1, "PUT cursor.json", `"opening"`},
+	{"leaves its trace", false, 1, "PUT trace", ""},
 	{"opens the fence", false, 1, "PUT cursor.json", `"open"`},
 	{"stores its plan", false, 1, "PUT plan.json", ""},
 	{"starts its run", true, 1, "UpdateItem", `"running"`},
