@@ -78,7 +78,7 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrInterrupted.
 func (l *Local) Run(ctx context.Context, t wire.Trigger, workers int) (runstate.Run, error) {
 	queues := inprocess.New(l.Clock, inprocess.Settings{}, wire.ChunkQueue(l.Config.Source.Name), wire.FinalizeQueue, wire.ValidateQueue)
-	e := &execution{Local: l, queues: queues, sends: queues, state: observed{Table: l.State, tell: l.Progress}, workers: workers, changed: make(chan struct{}, 1)}
+	e := &execution{Local: l, queues: queues, sends: queues, state: observed{Table: l.State, tell: l.Progress, triggers: new(sync.Map)}, workers: workers, changed: make(chan struct{}, 1)}
 	if l.Queue != nil {
 		e.sends = l.Queue(queues)
 	}
@@ -270,7 +270,7 @@ func (l *Local) sources() source.Opener {
 }
 
 // abandon ends a run whose planning failed: in one process nobody comes back to
-// it.
+// it. A run of another trigger, which has the id or is at work, is left alone.
 func (e *execution) abandon(ctx context.Context, run runstate.Run, cause error) (runstate.Run, error) {
 	if run.RunID == "" {
 		return run, cause
@@ -281,7 +281,7 @@ func (e *execution) abandon(ctx context.Context, run runstate.Run, cause error) 
 		return run, cause
 	case err != nil:
 		return run, errors.Join(cause, err)
-	case found.Status == runstate.RunPlanning:
+	case found.Status == runstate.RunPlanning && e.state.ours(found):
 		if _, err := e.ender().Fail(ctx, found, dispatch.Failure(cause)); err != nil {
 			return found, errors.Join(cause, err)
 		}
@@ -303,7 +303,7 @@ func (e *execution) interrupt(ctx context.Context, run runstate.Run) (runstate.R
 	if err != nil {
 		return run, errors.Join(ErrInterrupted, err)
 	}
-	if !found.Status.Terminal() && found.Status != runstate.RunFinalizing {
+	if !found.Status.Terminal() && found.Status != runstate.RunFinalizing && e.state.ours(found) {
 		f := fault.Failure{Class: fault.Retryable, Code: "LAPSTRAKE_RUN_INTERRUPTED", Message: fmt.Sprintf("run %s was interrupted by a signal; nothing was published, resume it", run.RunID)}
 		if _, err := e.ender().Fail(ctx, found, f); err != nil {
 			return found, errors.Join(ErrInterrupted, err)
@@ -330,10 +330,30 @@ func (p parsedConfig) Load(context.Context, string, map[string]string) (exportco
 	return p.config, nil
 }
 
-// observed tells of every chunk that changes.
+// observed tells of every chunk that changes, and knows the triggers that its
+// process has asked for a run with.
 type observed struct {
 	runstate.Table
-	tell func(runstate.Chunk)
+	tell     func(runstate.Chunk)
+	triggers *sync.Map
+}
+
+// ours reports whether a run is worked on for a trigger of this process.
+func (o observed) ours(run runstate.Run) bool {
+	_, asked := o.triggers.Load(run.TriggerID)
+	return asked
+}
+
+// CreateRun implements [runstate.Table].
+func (o observed) CreateRun(ctx context.Context, r runstate.Run) error {
+	o.triggers.Store(r.TriggerID, true)
+	return o.Table.CreateRun(ctx, r)
+}
+
+// ClaimResume implements [runstate.Table].
+func (o observed) ClaimResume(ctx context.Context, run contract.RunID, c runstate.ResumeClaim) (runstate.Run, error) {
+	o.triggers.Store(c.RequestID, true)
+	return o.Table.ClaimResume(ctx, run, c)
 }
 
 func (o observed) told(c runstate.Chunk, err error) (runstate.Chunk, error) {

@@ -1,12 +1,15 @@
 package wiring
 
 import (
+	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/lapstrake/lapstrake/shared/clock"
 	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/notify"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/runstate/memory"
@@ -48,4 +51,57 @@ func TestAProcessSweepsItsOwnRunOnly(t *testing.T) {
 	if m, err := wire.Decode[wire.ChunkTask](sent[0].Body); err != nil || m.Run.RunID != "mine" {
 		t.Fatalf("a message for run %s was sent (%v)", m.Run.RunID, err)
 	}
+}
+
+// A process whose run cannot be planned, or that is interrupted, ends the run
+// that it has asked for, and none that another trigger made or claimed under the
+// same id.
+func TestAProcessEndsItsOwnRunOnly(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		end  func(e *execution, run runstate.Run) error
+		ours bool
+		want runstate.RunStatus
+	}{
+		{"another's run has the id", abandoned, false, runstate.RunPlanning},
+		{"another's run has the id, and a signal comes", interrupted, false, runstate.RunPlanning},
+		{"its own cannot be planned", abandoned, true, runstate.RunFailed},
+		{"its own is interrupted", interrupted, true, runstate.RunFailed},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			clk := clock.System{}
+			e := &execution{
+				Local: &Local{Clock: clk, IDs: IDs{}, Log: slog.New(slog.DiscardHandler), Notifier: notify.Nop{}, Destinations: &destinations{}},
+				state: observed{Table: memory.New(), triggers: new(sync.Map)},
+			}
+			e.State = e.state.Table
+			run := runstate.Run{
+				RunID: "r", Export: "x", TriggerID: "theirs", Status: runstate.RunPlanning, Intent: wire.ActionRun, CreatedAt: clk.Now(), LeaseUntil: clk.Now().Add(time.Hour),
+				Root: wire.Location{Kind: "local", URI: "file://" + t.TempDir()},
+			}
+			var table runstate.Table = e.state.Table
+			if tc.ours {
+				table = e.state
+			}
+			if err := table.CreateRun(t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+			if err := tc.end(e, run); err == nil {
+				t.Error("no error")
+			}
+			if found, err := e.State.GetRun(t.Context(), "r"); err != nil || found.Status != tc.want {
+				t.Errorf("the run is %s (%v), want %s", found.Status, err, tc.want)
+			}
+		})
+	}
+}
+
+func abandoned(e *execution, run runstate.Run) error {
+	_, err := e.abandon(context.Background(), run, fault.New(fault.Refused, "LAPSTRAKE_RUN_ID_TAKEN", "taken"))
+	return err
+}
+
+func interrupted(e *execution, run runstate.Run) error {
+	_, err := e.interrupt(context.Background(), run)
+	return err
 }
