@@ -92,8 +92,10 @@ func (c column) constant(text string) (string, error) {
 		if ok = floatNumber.MatchString(text); ok && !strings.ContainsAny(text, "eE") {
 			text += "e0" // without it, it would be a decimal
 		}
-	case timeFamily, textFamily:
+	case timeFamily:
 		text = sqltext.MySQL.Literal(text)
+	case textFamily:
+		text = c.textConstant(text)
 	case bytesFamily:
 		ok = hexNumber.MatchString(text)
 		text = "X'" + text + "'"
@@ -104,6 +106,22 @@ func (c column) constant(text string) (string, error) {
 		return "", fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_KEY_SHAPE", "a bound of column %s is no %s", quoted(c.Name), c.Native)
 	}
 	return text, nil
+}
+
+// plainConstants are the character sets in which a constant of the session can
+// be compared as it is; "" is that of a uuid, or is not known.
+var plainConstants = map[string]bool{"": true, "utf8mb4": true}
+
+// textConstant is a text in the character set and the collation of the column.
+// A server that compares a list of rows may take a constant's bytes for text of
+// the column's character set, so that no row is found in the list; and it
+// refuses to compare a column with a character that the set does not have.
+func (c column) textConstant(text string) string {
+	constant := sqltext.MySQL.Literal(text)
+	if plainConstants[c.charset] {
+		return constant
+	}
+	return "convert(" + constant + " using " + c.charset + ") collate " + c.collation
 }
 
 // keyOf finds the planned key among the columns of now. The types that bounds
