@@ -9,6 +9,7 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/mysql/packet"
 )
 
 // explain turns a failure of the client library or the server into one with a
@@ -18,9 +19,12 @@ func (s *session) explain(ctx context.Context, err error, what string) error {
 	if explained, known := scene.Known(ctx, err); known {
 		return explained
 	}
-	var refused *mysqldriver.MySQLError
-	if errors.As(err, &refused) {
-		return scene.Answered(classify(refused.Number), refused.Message, fmt.Sprintf("error %d", refused.Number))
+	if number, message, answered := answerOf(err); answered {
+		return scene.Answered(classify(number), message, fmt.Sprintf("error %d", number))
+	}
+	var broken packet.BrokenError
+	if errors.As(err, &broken) {
+		return fault.New(fault.Retryable, failure.Stream, "%s on %s: %s; nothing of the range counts", what, s.target, broken)
 	}
 	for _, plugin := range []error{mysqldriver.ErrCleartextPassword, mysqldriver.ErrOldPassword, mysqldriver.ErrNativePassword, mysqldriver.ErrUnknownPlugin} {
 		if errors.Is(err, plugin) {
@@ -31,7 +35,20 @@ func (s *session) explain(ctx context.Context, err error, what string) error {
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysqldriver.ErrInvalidConn) {
 		reason = "it was broken"
 	}
-	return scene.Connection(err, errors.Is(err, mysqldriver.ErrNoTLS), reason)
+	return scene.Connection(err, errors.Is(err, packet.ErrNoTLS), reason)
+}
+
+// answerOf is an error that the server answered, whoever read it.
+func answerOf(err error) (number uint16, message string, answered bool) {
+	var toLibrary *mysqldriver.MySQLError
+	var toRead *packet.ServerError
+	switch {
+	case errors.As(err, &toLibrary):
+		return toLibrary.Number, toLibrary.Message, true
+	case errors.As(err, &toRead):
+		return toRead.Number, toRead.Message, true
+	}
+	return 0, "", false
 }
 
 func (s *session) scene(what string) failure.Scene {

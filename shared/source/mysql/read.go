@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,7 +114,6 @@ func (r *reader) statement(spec source.ReadSpec, key []column, within *window) (
 	hidden := slices.Concat(r.key.Hidden, marks)
 	r.hidden = rowbatch.New(slices.Repeat([]rowtype.Column{{Type: rowtype.Type{Kind: rowtype.Text}}}, len(hidden)))
 	list = append(list, hidden...)
-	r.values = make([]driver.Value, len(list))
 
 	where, err := conditions(spec.Range, key)
 	if err != nil {

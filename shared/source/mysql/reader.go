@@ -2,8 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql/driver"
-	"errors"
 	"fmt"
 	"io"
 
@@ -11,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/mysql/packet"
 	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
@@ -33,35 +32,44 @@ type reader struct {
 	batchBytes, limit int64
 	fixed             int64 // bytes of a row in a batch without its variable parts
 
-	cancel   context.CancelFunc // breaks the connection while it is used
-	prepared driver.Stmt
-	rows     driver.Rows
-	values   []driver.Value
-	read     int64 // rows so far
-	batch    *rowbatch.Batch
-	hidden   *rowbatch.Batch // the columns that the caller did not ask for
-	ended    error           // what Next returns once the batch at hand is used
-	closed   bool
+	rows   *packet.Statement
+	read   int64 // rows so far
+	batch  *rowbatch.Batch
+	hidden *rowbatch.Batch // the columns that the caller did not ask for
+	text   []byte          // reused
+	ended  error           // what Next returns once the batch at hand is used
+	closed bool
 }
 
 // start asks for the rows.
 func (r *reader) start(ctx context.Context, statement string) error {
-	conn := r.source.session.conn
-	reading, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r.cancel = cancel
-	defer context.AfterFunc(ctx, cancel)()
-	prepared, err := conn.(driver.ConnPrepareContext).PrepareContext(reading, statement)
-	if err == nil {
-		r.prepared = prepared
-		r.rows, err = prepared.(driver.StmtQueryContext).QueryContext(reading, nil)
+	defer r.bound(ctx)()
+	var err error
+	if r.rows, err = packet.Run(r.source.session.link, statement, r.longest()); err != nil {
+		r.abandon()
+		return err
 	}
-	if err != nil {
-		cancel()
-		if prepared != nil {
-			_ = prepared.Close()
-		}
+	if n := len(r.columns) + len(r.checks) + len(r.hidden.Columns); n != len(r.rows.Columns) {
+		r.abandon()
+		return packet.BrokenError(fmt.Sprintf("%d columns were asked for and %d came", n, len(r.rows.Columns)))
 	}
-	return err
+	return nil
+}
+
+// bound breaks the connection when ctx ends before release is called.
+func (r *reader) bound(ctx context.Context) (release func() bool) {
+	link := r.source.session.link
+	return context.AfterFunc(ctx, func() { _ = link.Close() })
+}
+
+// longest is how many bytes a row may take if each of its values keeps to the
+// limit; 0 is no limit. Text is cut by the character.
+func (r *reader) longest() int64 {
+	const header, widest = 9, 4 // of a value; of a character
+	if r.limit <= 0 {
+		return 0
+	}
+	return int64(len(r.columns)+len(r.checks)+len(r.hidden.Columns)) * (header + widest*(r.limit+1))
 }
 
 // Next implements [source.Reader]. When it returns the last batch, the
@@ -73,16 +81,16 @@ func (r *reader) Next(ctx context.Context) (*rowbatch.Batch, error) {
 	if r.ended != nil {
 		return nil, r.ended
 	}
-	defer context.AfterFunc(ctx, r.cancel)()
+	defer r.bound(ctx)()
 	for size := int64(0); r.batch.Rows < r.batchRows && size < r.batchBytes; {
-		err := r.rows.Next(r.values)
-		if err == nil {
+		more, err := r.rows.Next()
+		if more && err == nil {
 			var n int64
 			if n, err = r.decode(); err == nil {
 				size += n
 				continue
 			}
-		} else if errors.Is(err, io.EOF) {
+		} else if err == nil {
 			err = r.finish(ctx)
 			if err == nil && r.batch.Rows > 0 {
 				r.ended = io.EOF
@@ -94,7 +102,7 @@ func (r *reader) Next(ctx context.Context) (*rowbatch.Batch, error) {
 		}
 		r.ended = err
 		if err != io.EOF {
-			r.ended = r.source.session.explain(ctx, err, "read "+r.relation.String())
+			r.ended = r.explain(ctx, err)
 			r.abandon()
 		}
 		r.batch.Reset()
@@ -113,9 +121,6 @@ var lossy = map[int64]bool{1301: true, 1260: true, 1300: true, 1977: true}
 // connection answers once more, and no warning says that a value was changed on
 // the way.
 func (r *reader) finish(ctx context.Context) error {
-	if err := r.rows.Close(); err != nil {
-		return err
-	}
 	session := &r.source.session
 	warnings, err := session.query(ctx, "show warnings")
 	if err != nil {
@@ -127,12 +132,11 @@ func (r *reader) finish(ctx context.Context) error {
 				"Raise the server's max_allowed_packet, or correct the text that is not valid in its character set", r.relation, w.int(1))
 		}
 	}
-	if err := r.prepared.Close(); err != nil {
+	if err := r.rows.Close(); err != nil {
 		return err
 	}
 	session.end(ctx)
 	r.closed = true
-	r.cancel()
 	return nil
 }
 
@@ -143,74 +147,72 @@ func (r *reader) abandon() {
 		return
 	}
 	r.closed = true
-	r.cancel()
+	_ = r.source.session.link.Close() // first: nothing is to be said to a server that is still sending
 	r.source.session.close()
 }
 
 // decode appends the row at hand to the batch and returns its size.
 func (r *reader) decode() (size int64, err error) {
 	size = r.fixed
+	refused, why := -1, error(nil) // the first column whose value is
 	for i := range r.columns {
-		v, value := &r.batch.Columns[i], r.values[i]
-		if value == nil {
+		v := &r.batch.Columns[i]
+		value, ok := r.rows.Value(i)
+		if !ok {
 			v.AppendNull()
 			continue
 		}
-		if b, ok := value.([]byte); ok {
-			if r.limit > 0 && int64(len(b)) > r.limit {
-				return 0, r.refused(i, errTooLarge)
+		from := r.rows.Columns[i]
+		if from.Kind == packet.Bytes {
+			size += int64(len(value))
+			if r.limit > 0 && int64(len(value)) > r.limit {
+				err = errTooLarge
 			}
-			size += int64(len(b))
 		}
-		if err := appendValue(r.forms[i], v, value); err != nil {
-			return 0, r.refused(i, err)
+		if err == nil {
+			err = appendValue(r.forms[i], v, from, value)
+		}
+		if err != nil { // the key of the row may come later
+			v.AppendNull()
+			if refused < 0 {
+				refused, why = i, err
+			}
+			err = nil
 		}
 	}
 	at := len(r.columns)
 	for _, i := range r.checks {
-		if n, ok := r.values[at].(int64); ok && n == 0 {
-			return 0, r.refused(i, errUnconverted)
+		if refused < 0 && r.isZero(at) {
+			refused, why = i, errUnconverted
 		}
 		at++
 	}
 	for i := range r.hidden.Columns {
 		v := &r.hidden.Columns[i]
-		if r.values[at] == nil {
+		value, ok := r.rows.Value(at)
+		if !ok {
 			v.AppendNull()
+		} else if r.text, err = r.rows.Columns[at].AppendText(r.text[:0], value); err != nil {
+			return 0, fmt.Errorf("%s: what was selected in addition: %w", r.relation, err)
 		} else {
-			v.AppendVarying(textOf(r.values[at]))
+			v.AppendVarying(r.text)
 		}
 		at++
 	}
 	r.read++
 	r.batch.Rows++
 	r.hidden.Rows++
+	if refused >= 0 {
+		return 0, r.refused(refused, why)
+	}
 	return size, nil
 }
 
-// refused names the value that ended the read.
-func (r *reader) refused(i int, err error) error {
-	c := r.columns[i]
-	place := fmt.Sprintf("%s, column %s (%s as %s), row %d of the range", r.relation, quoted(c.Name), c.Native, c.Type, r.read+1)
-	var value *valueError
-	switch {
-	case errors.Is(err, errTooLarge):
-		return fault.New(fault.Refused, failure.TooLarge, "%s: the value has more than the %d bytes that tuning.max_value_mb allows: "+
-			"nothing of the range was delivered. Raise it with the function's memory, or leave the column out with a query:", place, r.limit)
-	case errors.As(err, &value):
-		find := ""
-		if value.where != "" {
-			find = " Find such rows with: where " + fmt.Sprintf(value.where, quoted(c.Name)) + "."
-		}
-		ways := "Correct the rows, leave them out with a query:, or set the column to text under columns:"
-		if c.Type.IsText() || value.noText {
-			ways = "Correct the rows, or leave them out with a query:"
-		}
-		return fault.New(fault.Refused, failure.Value, "%s: %s; it is not changed to fit, and nothing of the range was delivered.%s %s", place, value.why, find, ways)
-	case errors.Is(err, rowbatch.ErrDecimalPrecision), errors.Is(err, rowbatch.ErrDecimalScale):
-		return fault.New(fault.Refused, failure.Value, "%s: %v; it is not changed to fit, and nothing of the range was delivered. Set the column to a decimal(p,s) that holds it under columns:", place, err)
-	}
-	return fault.New(fault.Retryable, failure.Stream, "%s: %v", place, err)
+// isZero reports whether value i of the row is the number 0, and not NULL.
+func (r *reader) isZero(i int) bool {
+	value, ok := r.rows.Value(i)
+	from := r.rows.Columns[i]
+	return ok && from.Whole() && from.Integer(value) == 0
 }
 
 // Position implements [source.Reader].

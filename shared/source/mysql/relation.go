@@ -3,12 +3,10 @@ package mysql
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
@@ -76,8 +74,8 @@ func (s *session) find(ctx context.Context, rel source.Relation) (relation, erro
 	}
 	var err error
 	if r.fields, err = s.describe(ctx, "select * from "+r.from()+" limit 0"); err != nil {
-		var refused *mysqldriver.MySQLError
-		if rel.Query == "" && errors.As(err, &refused) && (refused.Number == 1146 || refused.Number == 1049) {
+		number, _, answered := answerOf(err)
+		if rel.Query == "" && answered && (number == 1146 || number == 1049) {
 			return r, s.notFound(ctx, r.Relation)
 		}
 		return r, err

@@ -17,6 +17,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source/endpoint"
 	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/mysql/packet"
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
@@ -45,7 +46,8 @@ type session struct {
 	cfg     exportconfig.Source
 	resolve endpoint.Resolve
 
-	conn    driver.Conn // nil before the first connect, and after a failure
+	conn    driver.Conn  // nil before the first connect, and after a failure
+	link    *packet.Link // that conn speaks over
 	target  target
 	mariaDB bool
 	begun   bool
@@ -67,15 +69,29 @@ func (s *session) connectTo(ctx context.Context, t target) error {
 		return err
 	}
 	s.target = t
+	network, address := "tcp", net.JoinHostPort(t.Host, strconv.Itoa(int(t.port)))
+	if t.Socket() {
+		network, address = "unix", t.Host
+	}
 	config := mysqldriver.NewConfig()
 	config.User, config.Passwd, config.DBName, config.Timeout = t.user, t.password, t.database, t.timeout
-	config.Net, config.Addr = "tcp", net.JoinHostPort(t.Host, strconv.Itoa(int(t.port)))
-	config.TLS, config.Logger, config.ConnectionAttributes = tlsConfig, &mysqldriver.NopLogger{}, "program_name:lapstrake"
-	if t.Socket() {
-		config.Net, config.Addr = "unix", t.Host
+	config.Net, config.Addr = network, address
+	if tlsConfig != nil {
+		config.Net = "unix" // to the library a private channel, like the link: a password need not be encrypted once more
 	}
+	config.Logger, config.ConnectionAttributes = &mysqldriver.NopLogger{}, "program_name:lapstrake"
+	dial := transport.Dial((&net.Dialer{}).DialContext)
 	if tlsConfig == nil && s.cfg.TLS.Mode != "disable" && !t.Socket() {
-		config.DialFunc = mysqlDial(transport.DialLocal((&net.Dialer{}).DialContext, net.DefaultResolver.LookupHost))
+		dial = transport.DialLocal(dial, net.DefaultResolver.LookupHost)
+	}
+	s.link = nil
+	config.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		s.link = packet.NewLink(conn, tlsConfig)
+		return s.link, nil
 	}
 	connector, err := mysqldriver.NewConnector(config)
 	if err != nil {
@@ -83,6 +99,9 @@ func (s *session) connectTo(ctx context.Context, t target) error {
 	}
 	conn, err := connector.Connect(ctx)
 	if err != nil {
+		if s.link != nil && s.link.Failure() != nil {
+			err = s.link.Failure() // the library only says that the connection is bad
+		}
 		return s.explain(ctx, err, "connect")
 	}
 	s.conn, s.begun = conn, false
@@ -91,10 +110,6 @@ func (s *session) connectTo(ctx context.Context, t target) error {
 		return s.explain(ctx, err, "prepare the session")
 	}
 	return nil
-}
-
-func mysqlDial(dial transport.Dial) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return dial
 }
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+`)

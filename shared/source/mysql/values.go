@@ -1,17 +1,15 @@
 package mysql
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"math"
-	"strconv"
-	"time"
 	"unicode/utf8"
-
-	"database/sql/driver"
 
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
+	"github.com/lapstrake/lapstrake/shared/source/mysql/packet"
 )
 
 // form is how a value of a column is turned into the one that is delivered.
@@ -74,7 +72,7 @@ func (e *valueError) Error() string { return e.why }
 
 var (
 	errTooLarge    = errors.New("the value is too large")
-	errLayout      = errors.New("the bytes are not what the column's type has")
+	errLayout      = packet.ErrValue
 	errZeroDate    = &valueError{why: "a date with a month or day of zero is no day", where: "month(%[1]s) = 0 or dayofmonth(%[1]s) = 0"}
 	errNoDay       = &valueError{why: "there is no such day in the calendar"}
 	errBeforeYear1 = &valueError{why: "it is before the year 1", where: "year(%s) = 0"}
@@ -88,29 +86,39 @@ var (
 )
 
 // appendValue decodes one value that is not NULL into v. It returns a
-// *valueError for one that cannot be delivered.
-func appendValue(f form, v *rowbatch.Vector, value driver.Value) error {
+// *valueError for one that cannot be delivered, and has appended nothing then.
+func appendValue(f form, v *rowbatch.Vector, from packet.Column, b []byte) error {
 	switch f {
 	case formInt:
-		return appendInteger(v, value)
+		return appendInteger(v, from, b)
+	case formDecimal:
+		if from.Kind == packet.Bytes {
+			return v.AppendDecimalText(b)
+		}
+		var room [24]byte
+		text, err := from.AppendText(room[:0], b)
+		if err != nil {
+			return err
+		}
+		return v.AppendDecimalText(text)
+	case formDate:
+		return appendDate(v, from, b)
+	case formTimestamp:
+		return appendTimestamp(v, from, b)
+	case formTime:
+		return appendTime(v, from, b)
 	case formFloat32, formFloat64:
-		return appendFloat(v, value)
+		return appendFloat(v, from, b)
 	case formBool:
-		n, err := wholeOf(value)
+		n, err := wholeOf(from, b)
 		if err != nil || n > 1 {
 			return errBool
 		}
 		v.AppendBool(n == 1)
 		return nil
 	}
-	var b []byte
-	switch text := value.(type) {
-	case []byte:
-		b = text
-	case string: // the library's text of a zero date
-		b = []byte(text)
-	default: // a number where text was expected, such as a year
-		b = textOf(value)
+	if from.Kind != packet.Bytes { // a number or time where text was expected
+		return appendAsText(f, v, from, b)
 	}
 	switch f {
 	case formText:
@@ -120,21 +128,6 @@ func appendValue(f form, v *rowbatch.Vector, value driver.Value) error {
 		v.AppendVarying(b)
 	case formBytes:
 		v.AppendVarying(b)
-	case formDecimal:
-		return v.AppendDecimalText(b)
-	case formDate:
-		days, rest, err := dateOf(b)
-		if err == nil && len(rest) > 0 {
-			err = errLayout
-		}
-		if err != nil {
-			return err
-		}
-		v.AppendInt32(int32(days))
-	case formTime:
-		return appendTime(v, b)
-	case formTimestamp:
-		return appendTimestamp(v, b)
 	case formUUIDBytes:
 		if len(b) != 16 {
 			return errUUID
@@ -146,42 +139,48 @@ func appendValue(f form, v *rowbatch.Vector, value driver.Value) error {
 	return nil
 }
 
-// wholeOf is a number that is not negative. Bits come as bytes, most
-// significant first, and so does the text of a number that 63 bits do not hold.
-func wholeOf(value driver.Value) (uint64, error) {
-	switch n := value.(type) {
-	case int64:
-		if n < 0 {
+// appendAsText delivers the text of a value that does not come as text.
+func appendAsText(f form, v *rowbatch.Vector, from packet.Column, b []byte) error {
+	text, err := from.AppendText(nil, b)
+	if err != nil {
+		return err
+	}
+	return appendValue(f, v, packet.Column{}, text)
+}
+
+// wholeOf is a number that is not negative. Bits come as bytes, most significant
+// first.
+func wholeOf(from packet.Column, b []byte) (uint64, error) {
+	switch {
+	case from.Whole():
+		n := from.Integer(b)
+		if n < 0 && !from.Unsigned {
 			return 0, errRange
 		}
 		return uint64(n), nil
-	case uint64:
-		return n, nil
-	case []byte:
-		if len(n) > 8 {
-			return strconv.ParseUint(string(n), 10, 64)
-		}
+	case from.Kind == packet.Bytes && len(b) <= 8:
 		bits := uint64(0)
-		for _, b := range n {
-			bits = bits<<8 | uint64(b)
+		for _, x := range b {
+			bits = bits<<8 | uint64(x)
 		}
 		return bits, nil
 	}
 	return 0, errLayout
 }
 
-func appendInteger(v *rowbatch.Vector, value driver.Value) error {
-	n, signed := value.(int64)
-	if v.Type.Kind == rowtype.UInt64 || !signed {
-		whole, err := wholeOf(value)
-		if err != nil {
+func appendInteger(v *rowbatch.Vector, from packet.Column, b []byte) error {
+	n := int64(0)
+	if v.Type.Kind != rowtype.UInt64 && from.Whole() && (!from.Unsigned || from.Kind != packet.Int64) {
+		n = from.Integer(b)
+	} else {
+		whole, err := wholeOf(from, b)
+		switch {
+		case err != nil:
 			return errLayout
-		}
-		if v.Type.Kind == rowtype.UInt64 {
+		case v.Type.Kind == rowtype.UInt64:
 			v.AppendUint64(whole)
 			return nil
-		}
-		if whole > math.MaxInt64 {
+		case whole > math.MaxInt64:
 			return errRange
 		}
 		n = int64(whole)
@@ -203,133 +202,102 @@ func appendInteger(v *rowbatch.Vector, value driver.Value) error {
 	return nil
 }
 
-func appendFloat(v *rowbatch.Vector, value driver.Value) error {
-	switch x := value.(type) {
-	case float32:
-		if v.Type.Kind == rowtype.Float32 {
-			v.AppendFloat32(x)
-		} else {
-			v.AppendFloat64(float64(x))
-		}
-	case float64:
-		if v.Type.Kind == rowtype.Float32 {
-			return errLayout
-		}
-		v.AppendFloat64(x)
+func appendFloat(v *rowbatch.Vector, from packet.Column, b []byte) error {
+	switch {
+	case from.Kind == packet.Float32 && v.Type.Kind == rowtype.Float32:
+		v.AppendFloat32(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	case from.Kind == packet.Float32:
+		v.AppendFloat64(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+	case from.Kind == packet.Float64 && v.Type.Kind == rowtype.Float64:
+		v.AppendFloat64(math.Float64frombits(binary.LittleEndian.Uint64(b)))
 	default:
 		return errLayout
 	}
 	return nil
 }
 
-// digits reads n decimal digits from the start of b.
-func digits(b []byte, n int) (value int, rest []byte, ok bool) {
-	if len(b) < n {
-		return 0, nil, false
-	}
-	for _, c := range b[:n] {
-		if c < '0' || c > '9' {
-			return 0, nil, false
-		}
-		value = value*10 + int(c-'0')
-	}
-	return value, b[n:], true
-}
+// daysBefore are those of a year that has no leap day, before each month.
+var daysBefore = [...]int{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365}
 
-// dateOf reads YYYY-MM-DD as days since 1970-01-01.
-func dateOf(b []byte) (days int64, rest []byte, err error) {
-	year, rest, ok := digits(b, 4)
-	month, day := 0, 0
-	if ok = ok && len(rest) > 0 && rest[0] == '-'; ok {
-		month, rest, ok = digits(rest[1:], 2)
-	}
-	if ok = ok && len(rest) > 0 && rest[0] == '-'; ok {
-		day, rest, ok = digits(rest[1:], 2)
-	}
+// daysOf is a date as days since 1970-01-01, in the Gregorian calendar for all
+// years, as the server counts.
+func daysOf(t packet.Time) (int64, error) {
 	switch {
-	case !ok:
-		return 0, nil, errLayout
-	case month == 0 || day == 0:
-		return 0, nil, errZeroDate
-	case year == 0:
-		return 0, nil, errBeforeYear1
+	case t.Month == 0 || t.Day == 0:
+		return 0, errZeroDate
+	case t.Year == 0:
+		return 0, errBeforeYear1
 	}
-	at := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if at.Day() != day || int(at.Month()) != month {
-		return 0, nil, errNoDay // the server allows it with ALLOW_INVALID_DATES
+	leap := 0
+	if t.Year%4 == 0 && (t.Year%100 != 0 || t.Year%400 == 0) {
+		leap = 1
 	}
-	seconds := at.Unix()
-	days = seconds / 86400
-	if seconds%86400 < 0 {
-		days--
+	day, length := daysBefore[t.Month]+t.Day, daysBefore[t.Month+1]-daysBefore[t.Month]
+	if t.Month > 2 {
+		day += leap
+	} else if t.Month == 2 {
+		length += leap
 	}
-	return days, rest, nil
+	if t.Day > length {
+		return 0, errNoDay // the server allows it with ALLOW_INVALID_DATES
+	}
+	const before1970 = 719163 // days from 0001-01-01, which is the first
+	years := t.Year - 1
+	return int64(years*365+years/4-years/100+years/400+day) - before1970, nil
 }
 
-// clockOf reads HH:MM:SS with a fraction of at most six digits as microseconds.
-// The hours may have three digits.
-func clockOf(b []byte) (micros int64, err error) {
-	hour, rest, ok := digits(b, 2)
-	if ok && len(rest) > 0 && rest[0] != ':' {
-		hour, rest, ok = digits(b, 3)
+func appendDate(v *rowbatch.Vector, from packet.Column, b []byte) error {
+	if from.Kind != packet.Date {
+		return errLayout
 	}
-	minute, second := 0, 0
-	if ok = ok && len(rest) > 0 && rest[0] == ':'; ok {
-		minute, rest, ok = digits(rest[1:], 2)
+	t, err := from.ReadTime(b)
+	if err != nil {
+		return err
 	}
-	if ok = ok && len(rest) > 0 && rest[0] == ':'; ok {
-		second, rest, ok = digits(rest[1:], 2)
+	days, err := daysOf(t)
+	if err != nil {
+		return err
 	}
-	if !ok || minute > 59 || second > 59 {
-		return 0, errLayout
-	}
-	micros = (int64(hour)*3600 + int64(minute)*60 + int64(second)) * 1_000_000
-	if len(rest) == 0 {
-		return micros, nil
-	}
-	n := len(rest) - 1
-	fraction, _, ok := digits(rest[1:], n)
-	if rest[0] != '.' || !ok || n < 1 || n > 6 {
-		return 0, errLayout
-	}
-	for ; n < 6; n++ {
-		fraction *= 10
-	}
-	return micros + int64(fraction), nil
+	v.AppendInt32(int32(days))
+	return nil
 }
 
 const microsADay = 86400 * 1_000_000
 
-func appendTime(v *rowbatch.Vector, b []byte) error {
-	if len(b) > 0 && b[0] == '-' {
-		return errTime
+// microsOf is the part of a day, or longer, that a time is.
+func microsOf(t packet.Time) int64 {
+	return (int64(t.Hour)*3600+int64(t.Minute)*60+int64(t.Second))*1_000_000 + int64(t.Micros)
+}
+
+func appendTime(v *rowbatch.Vector, from packet.Column, b []byte) error {
+	if from.Kind != packet.Span {
+		return errLayout
 	}
-	micros, err := clockOf(b)
-	switch {
-	case err != nil:
+	t, err := from.ReadTime(b)
+	if err != nil {
 		return err
-	case micros >= microsADay:
+	}
+	micros := microsOf(t)
+	if t.Negative || micros >= microsADay {
 		return errTime
 	}
 	v.AppendInt64(micros)
 	return nil
 }
 
-func appendTimestamp(v *rowbatch.Vector, b []byte) error {
-	days, rest, err := dateOf(b)
+func appendTimestamp(v *rowbatch.Vector, from packet.Column, b []byte) error {
+	if from.Kind != packet.DateTime {
+		return errLayout
+	}
+	t, err := from.ReadTime(b)
 	if err != nil {
 		return err
 	}
-	micros := int64(0)
-	if len(rest) > 0 {
-		if rest[0] != ' ' {
-			return errLayout
-		}
-		if micros, err = clockOf(rest[1:]); err != nil || micros >= microsADay {
-			return errLayout
-		}
+	days, err := daysOf(t)
+	if err != nil {
+		return err
 	}
-	micros += days * microsADay
+	micros := days*microsADay + microsOf(t)
 	switch {
 	case !v.Type.Nano:
 		v.AppendInt64(micros)

@@ -55,14 +55,20 @@ func (p Plan) Cut(r Rows, spec source.ReadSpec, same func(s Slot, v *rowbatch.Ve
 	if rows == 0 {
 		return 0, nil
 	}
-	at = make(keyspace.Key, len(p.Slots))
-	for i, s := range p.Slots {
-		at[i] = text(r.vector(s), rows-1)
-	}
+	at = p.At(r, rows-1, text)
 	if slices.Equal(at, spec.Range.UpTo) {
 		return 0, nil
 	}
 	return rows, at
+}
+
+// At is the key of a row. text is a value as the server reads it again.
+func (p Plan) At(r Rows, row int, text func(v *rowbatch.Vector, row int) string) keyspace.Key {
+	key := make(keyspace.Key, len(p.Slots))
+	for i, s := range p.Slots {
+		key[i] = text(r.vector(s), row)
+	}
+	return key
 }
 
 // lastGroup is where the last group of equal keys begins.
