@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func relationOf(export exportconfig.Export) source.Relation {
 }
 
 func factsOf(t source.Table) chunkplan.Facts {
-	f := chunkplan.Facts{Kind: t.Kind, Columns: t.Columns, KeyColumns: t.KeyColumns, Rows: t.Rows, Bytes: t.Bytes, Correlation: t.Correlation}
+	f := chunkplan.Facts{Kind: t.Kind, Columns: t.Columns, KeyColumns: t.KeyColumns, Rows: t.Rows, Bytes: t.Bytes, Correlation: t.Correlation, Consistency: t.Consistency, OneSnapshot: t.ReadAt != ""}
 	for _, k := range t.Keys {
 		f.Keys = append(f.Keys, chunkplan.UniqueKey{Name: k.Name, Primary: k.Primary, Columns: k.Columns})
 	}
@@ -153,7 +154,7 @@ func (d *draft) plan(ctx context.Context, cfg exportconfig.Source, since Since) 
 	plan.Columns = d.table.Columns
 	plan.SchemaFingerprint = contract.SchemaFingerprint(plan.Columns)
 	plan.Strategy, plan.Key, plan.Unique, plan.Splittable = d.choice.Strategy, d.choice.Key, d.choice.Unique, d.choice.Splittable
-	plan.Consistency = consistencyPerTask
+	plan.Consistency, plan.ReadAt = cmp.Or(d.table.Consistency, consistencyPerTask), d.table.ReadAt
 	plan.Diagnostics = append(append(plan.Diagnostics, d.export.Diagnostics...), d.choice.Diagnostics...)
 	return plan, nil
 }

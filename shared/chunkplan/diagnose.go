@@ -22,7 +22,13 @@ func (c *Choice) diagnose() {
 	if len(c.Key) == 0 {
 		return
 	}
-	c.warn("CONSISTENCY_PER_TASK", "every task sees a snapshot of its own: a row whose %s changes during the run can be missed or doubled; a row that keeps it comes once", c.keyNames())
+	if !c.facts.OneSnapshot {
+		sees := "sees a snapshot of its own"
+		if c.facts.Consistency != "" {
+			sees = "reads on its own (" + c.facts.Consistency + ")"
+		}
+		c.warn("CONSISTENCY_PER_TASK", "every task %s: a row whose %s changes during the run can be missed or doubled; a row that keeps it comes once", sees, c.keyNames())
+	}
 	first := c.Key[0].Name
 	r, known := c.facts.Correlation[first]
 	if known && c.Cursor == nil && c.facts.Rows >= manyRows {

@@ -54,8 +54,11 @@ type Plan struct {
 	// read in key order.
 	Unique     bool `json:"unique,omitempty"`
 	Splittable bool `json:"splittable,omitempty"`
-	// Consistency is the label of architecture §4.2, "per_task".
+	// Consistency is the label of architecture §4.2, such as "per_task".
 	Consistency string `json:"consistency"`
+	// ReadAt is the point in time that every task reads at, in the engine's own
+	// terms; "" if each has one of its own.
+	ReadAt string `json:"read_at,omitempty"`
 
 	// Window is how far a mode that keeps a position takes it; null in others.
 	// The keys delivered at its end are added when the run is finalized.

@@ -38,6 +38,10 @@ type Facts struct {
 	Keys []UniqueKey
 	// KeyColumns describe the columns that can be cut by, by name.
 	KeyColumns map[string]keyspace.Column
+	// Consistency and OneSnapshot say what the tasks of a run see: a label, ""
+	// for one snapshot a task, and whether all of them see the same.
+	Consistency string
+	OneSnapshot bool
 	// Rows and Bytes are estimates; 0 or less is unknown, since an estimate
 	// never proves that a table is empty (PLN-16).
 	Rows, Bytes int64

@@ -233,6 +233,8 @@ func TestDiagnostics(t *testing.T) {
 	wide.Bytes = 8_192_000_000 // a row a page
 	unknown := facts([]UniqueKey{primary(guid)})
 	unknown.Rows, unknown.Bytes = -1, -1
+	together := facts([]UniqueKey{primary(id)})
+	together.OneSnapshot = true
 	for _, tc := range []struct {
 		name   string
 		export exportconfig.Export
@@ -250,6 +252,7 @@ func TestDiagnostics(t *testing.T) {
 		{"a key in no order that is not cut", exportconfig.Export{Mode: Chunked, ChunkCount: 1}, scattered, []string{"CONSISTENCY_PER_TASK"}},
 		{"a table without statistics", exportconfig.Export{Mode: Chunked}, unknown, []string{"CONSISTENCY_PER_TASK", "ESTIMATES_UNKNOWN"}},
 		{"a table without a key", exportconfig.Export{Mode: Chunked}, facts(nil, code), []string{"CHUNKED_WITHOUT_KEY"}},
+		{"tasks that all see one snapshot", exportconfig.Export{Mode: Chunked}, together, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.export.Name = "orders"

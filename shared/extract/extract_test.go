@@ -32,13 +32,14 @@ type rows struct {
 	fails           error
 	at              int
 	out             *rowbatch.Batch
+	spec            source.ReadSpec // of the last Read
 }
 
 func (r *rows) Now() time.Time                       { return r.now }
 func (r *rows) After(time.Duration) <-chan time.Time { return nil }
 
 func (r *rows) Read(_ context.Context, spec source.ReadSpec) (source.Reader, error) {
-	r.out = rowbatch.New(spec.Columns)
+	r.out, r.spec = rowbatch.New(spec.Columns), spec
 	return r, nil
 }
 
@@ -131,6 +132,15 @@ func job(r *rows, store *memory.Store, partBytes int64) Job {
 		},
 		Task: "000000", Naming: contract.PartNaming{Generation: 1, Plain: true, Ext: "csv"},
 		Source: src{rows: r}, Prefix: store, Format: &lines{}, Clock: r,
+	}
+}
+
+func TestATaskReadsAtThePointInTimeOfThePlan(t *testing.T) {
+	r := &rows{n: 1, group: 1, batch: 10}
+	j := job(r, memory.New("memory://b", memory.LikeS3), 50)
+	j.Plan.ReadAt = "7.1"
+	if _, err := Run(t.Context(), j); err != nil || r.spec.ReadAt != "7.1" {
+		t.Fatalf("read at %q, %v", r.spec.ReadAt, err)
 	}
 }
 

@@ -66,7 +66,8 @@ type Source interface {
 	SplitPoints(ctx context.Context, rel Relation, key []keyspace.Column, w *keyspace.Window, n int) ([]keyspace.Key, error)
 
 	// Read opens a reader over one range. The session is in one read-only
-	// transaction with one snapshot until the reader is closed.
+	// transaction with one snapshot until the reader is closed, unless the
+	// table's Consistency says something else.
 	Read(ctx context.Context, spec ReadSpec) (Reader, error)
 
 	// Close ends the session.
@@ -104,6 +105,12 @@ type Table struct {
 	// Kind is "table", "partitioned table", "view", "materialized view",
 	// "foreign table" or "query".
 	Kind string
+	// Consistency is the label of what the tasks of a run see (architecture
+	// §4.2); "" is "per_task", one snapshot a task.
+	Consistency string
+	// ReadAt is a point in time of now that every task of a run can read at, in
+	// the engine's own terms; "" if there is none.
+	ReadAt string
 }
 
 // UniqueKey is a usable unique key.
@@ -184,6 +191,9 @@ type ReadSpec struct {
 	Range   keyspace.Range
 	// Window limits the rows of every range; nil does not.
 	Window *keyspace.Window
+	// ReadAt is that of the plan's Table: the rows are those of this point in
+	// time, or the read fails. "" is for one of the task's own.
+	ReadAt string
 	// Ordered asks for rows in ascending key order, so that the task can be
 	// split.
 	Ordered bool
