@@ -50,6 +50,7 @@ const (
 const (
 	ServerText   = "server_text"   // what the server itself makes of the value
 	DecimalPlain = "decimal_plain" // digits and a point, no sign but minus
+	HexBytes     = "hex_bytes"     // the bytes that the source holds, in hex
 )
 
 // Type is a logical type. Two types are equal when their String is.

@@ -22,6 +22,10 @@ var Postgres = Dialect{open: '"', close: '"', literal: postgresLiteral}
 // escape: the session's sql_mode has to be without NO_BACKSLASH_ESCAPES.
 var MySQL = Dialect{open: '`', close: '`', literal: mysqlLiteral}
 
+// SQLServer quotes names with […] and constants with N'…', which are Unicode
+// whatever the database's collation is.
+var SQLServer = Dialect{open: '[', close: ']', literal: sqlServerLiteral}
+
 // Name quotes one identifier, whatever it contains. No engine can have a NUL
 // byte in a name or in text: the session that sends a statement refuses it
 // there (see [Sendable]).
@@ -69,6 +73,18 @@ func postgresLiteral(text string) string {
 		return "'" + quoted + "'"
 	}
 	return "E'" + strings.ReplaceAll(quoted, `\`, `\\`) + "'"
+}
+
+// continued takes a constant apart where a line would end behind a backslash:
+// SQL Server joins such lines, and the text would lose both.
+var continued = strings.NewReplacer("\\\n", "\\' + N'\n", "\\\r", "\\' + N'\r", "'", "''")
+
+func sqlServerLiteral(text string) string {
+	quoted := "N'" + continued.Replace(text) + "'"
+	if strings.Contains(quoted, "\\' + N'") {
+		return "(" + quoted + ")"
+	}
+	return quoted
 }
 
 // mysqlEscapes are the characters that a constant cannot have as they are, and
