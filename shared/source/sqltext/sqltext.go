@@ -76,13 +76,14 @@ func postgresLiteral(text string) string {
 }
 
 // continued takes a constant apart where a line would end behind a backslash:
-// SQL Server joins such lines, and the text would lose both.
+// SQL Server joins such lines, and the text would lose both. What is put together
+// again is of a type without a limit: another would be cut off at its own.
 var continued = strings.NewReplacer("\\\n", "\\' + N'\n", "\\\r", "\\' + N'\r", "'", "''")
 
 func sqlServerLiteral(text string) string {
 	quoted := "N'" + continued.Replace(text) + "'"
 	if strings.Contains(quoted, "\\' + N'") {
-		return "(" + quoted + ")"
+		return "(convert(nvarchar(max), N'') + " + quoted + ")"
 	}
 	return quoted
 }

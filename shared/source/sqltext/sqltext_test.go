@@ -75,3 +75,24 @@ func TestMySQLQuotes(t *testing.T) {
 		})
 	}
 }
+
+func TestSQLServerQuotes(t *testing.T) {
+	for _, tc := range []struct {
+		name, got, want string
+	}{
+		{"a plain name", SQLServer.Name("orders"), "[orders]"},
+		{"a name with brackets", SQLServer.Name("[we]ird"), "[[we]]ird]"},
+		{"a table of a schema", SQLServer.Table("dbo", "a.b"), "[dbo].[a.b]"},
+		{"a constant", SQLServer.Literal("it's"), "N'it''s'"},
+		{"a backslash is no escape", SQLServer.Literal(`a\'b`), `N'a\''b'`},
+		{"a line that ends with one is not joined to the next", SQLServer.Literal("a\\\nb"), "(convert(nvarchar(max), N'') + N'a\\' + N'\nb')"},
+		{"nor by the other line break", SQLServer.Literal("a\\\r\nb"), "(convert(nvarchar(max), N'') + N'a\\' + N'\r\nb')"},
+		{"an empty constant", SQLServer.Literal(""), "N''"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.got != tc.want {
+				t.Fatalf("%s, want %s", tc.got, tc.want)
+			}
+		})
+	}
+}
