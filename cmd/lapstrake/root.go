@@ -66,7 +66,7 @@ func root(o *options) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return fault.Wrap(err, fault.Usage, "LAPSTRAKE_CLI_USAGE", "wrong flag")
 	})
-	for _, verb := range []*cobra.Command{runCommand(o), resumeCommand(o), repairCommand(o), planCommand(o), validateCommand(o), proveCommand(o), statusCommand(o), versionCommand(o)} {
+	for _, verb := range []*cobra.Command{runCommand(o), resumeCommand(o), repairCommand(o), planCommand(o), validateCommand(o), proveCommand(o), statusCommand(o), redriveCommand(o), versionCommand(o)} {
 		inner := verb.RunE
 		verb.RunE = func(c *cobra.Command, args []string) error {
 			o.begun = true

@@ -17,11 +17,12 @@ const (
 
 // Codes of what a driver refuses or reports.
 const (
-	CodeUnknownQueue fault.Code = "LAPSTRAKE_RUN_QUEUE_UNKNOWN"
-	CodeUnavailable  fault.Code = "LAPSTRAKE_RUN_QUEUE_UNAVAILABLE"
-	CodeDenied       fault.Code = "LAPSTRAKE_RUN_QUEUE_DENIED"
-	CodeTooLarge     fault.Code = "LAPSTRAKE_RUN_MESSAGE_TOO_LARGE"
-	CodeInvalid      fault.Code = "LAPSTRAKE_RUN_MESSAGE_INVALID"
+	CodeUnknownQueue  fault.Code = "LAPSTRAKE_RUN_QUEUE_UNKNOWN"
+	CodeUnavailable   fault.Code = "LAPSTRAKE_RUN_QUEUE_UNAVAILABLE"
+	CodeDenied        fault.Code = "LAPSTRAKE_RUN_QUEUE_DENIED"
+	CodeTooLarge      fault.Code = "LAPSTRAKE_RUN_MESSAGE_TOO_LARGE"
+	CodeInvalid       fault.Code = "LAPSTRAKE_RUN_MESSAGE_INVALID"
+	CodeNoDeadLetters fault.Code = "LAPSTRAKE_RUN_QUEUE_NO_DEAD_LETTERS"
 )
 
 // Check refuses messages that no driver may store, naming the first (QUE-13).

@@ -36,12 +36,19 @@ func AWSSettingsFromEnv(lookup func(string) (string, bool)) (AWSSettings, error)
 			return s, err
 		}
 	}
-	urls := get("LAPSTRAKE_QUEUE_URLS")
-	if urls == "" {
-		return s, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SETTING", `LAPSTRAKE_QUEUE_URLS is not set: it is a JSON object of queue URLs by name, {"finalize": "https://…", "chunk-default": "https://…"}`)
+	s.QueueURLs, err = queueURLs(lookup)
+	return s, err
+}
+
+// queueURLs reads the URL of each queue by the name that messages use.
+func queueURLs(lookup func(string) (string, bool)) (map[string]string, error) {
+	text, _ := lookup("LAPSTRAKE_QUEUE_URLS")
+	if text == "" {
+		return nil, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SETTING", `LAPSTRAKE_QUEUE_URLS is not set: it is a JSON object of queue URLs by name, {"finalize": "https://…", "chunk-default": "https://…"}`)
 	}
-	if err := json.Unmarshal([]byte(urls), &s.QueueURLs); err != nil {
-		return s, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SETTING", "LAPSTRAKE_QUEUE_URLS is not a JSON object of queue URLs by name")
+	var urls map[string]string
+	if err := json.Unmarshal([]byte(text), &urls); err != nil {
+		return nil, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SETTING", "LAPSTRAKE_QUEUE_URLS is not a JSON object of queue URLs by name")
 	}
-	return s, nil
+	return urls, nil
 }

@@ -15,3 +15,8 @@ output "exports" {
   description = "Where the exports are: read what manifest.json lists, never a glob."
   value       = { for name in var.tables : name => "s3://${aws_s3_bucket.lake.bucket}/exports/${name}/manifest.json" }
 }
+
+output "queue_urls" {
+  description = "The queues, as `lapstrake redrive` has them in LAPSTRAKE_QUEUE_URLS."
+  value       = module.lapstrake.queue_urls
+}

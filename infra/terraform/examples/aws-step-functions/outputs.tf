@@ -7,3 +7,8 @@ output "published_topic_arn" {
   description = "Topic of what was published and verified."
   value       = aws_sns_topic.published.arn
 }
+
+output "queue_urls" {
+  description = "The queues, as `lapstrake redrive` has them in LAPSTRAKE_QUEUE_URLS."
+  value       = module.lapstrake.queue_urls
+}
