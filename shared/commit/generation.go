@@ -49,9 +49,10 @@ func (f Fence) ReadNewest(ctx context.Context) (Held, error) {
 }
 
 // refuseOld refuses a document that an older copy was put in the place of: one
-// below a generation that has left a trace or that the caller has seen, or one
-// that is still opening though its owner has opened it. A run from it would
-// deliver again what later runs have delivered (V8, V10).
+// below a generation that has left a trace or that the caller has seen, one whose
+// generation another run has had, or one that is still opening though its owner
+// has opened it. A run from it would deliver again what later runs have delivered
+// (V8, V10).
 //
 // ErrMoved in the chain means that the document has changed since it was read,
 // which explains what was found: read it again.
@@ -72,10 +73,12 @@ func (f Fence) looksNewest(ctx context.Context, held Held) (traced bool, err err
 	case f.Seen > own:
 		return false, f.old(ctx, held, contract.ManifestName, f.Seen)
 	case held.Doc.State == contract.FenceOpening:
-		return g == own, f.refuseOpened(ctx, held)
-	default:
-		return g == own, nil
+		err = f.refuseOpened(ctx, held)
 	}
+	if err == nil && g == held.Doc.Generation {
+		err = f.refuseTracedByOther(ctx, held)
+	}
+	return g == held.Doc.Generation, err
 }
 
 // newestTrace returns the highest generation that has left a trace, 0 for none.
@@ -96,9 +99,8 @@ func (f Fence) newestTrace(ctx context.Context) (g contract.Generation, key stri
 }
 
 // refuseOpened refuses a document that says opening though its owner has a plan,
-// which it made once it had opened, or though another run has had its
-// generation. The owner of such a document may have committed, and a successor
-// would not seal it.
+// which it made once it had opened. The owner of such a document may have
+// committed, and a successor would not seal it.
 func (f Fence) refuseOpened(ctx context.Context, held Held) error {
 	doc := held.Doc
 	plan, _, err := LoadPlan(ctx, f.Root, f.Export, doc.OwnerRunID)
@@ -108,16 +110,23 @@ func (f Fence) refuseOpened(ctx context.Context, held Held) error {
 	case err != nil && !errors.Is(err, destination.ErrNotFound):
 		return err
 	}
-	key := contract.GenerationKey(f.Export, doc.Generation)
+	return nil
+}
+
+// refuseTracedByOther refuses a document whose generation has the trace of
+// another run: it was taken from a copy that came between the look at the traces
+// and the swap, and whoever had the generation before may still commit.
+func (f Fence) refuseTracedByOther(ctx context.Context, held Held) error {
+	key := contract.GenerationKey(f.Export, held.Doc.Generation)
 	there, _, err := read(ctx, f.Root, key, maxControlBytes)
 	if err != nil || there == nil {
 		return err
 	}
-	own, err := traceOf(doc)
+	own, err := traceOf(held.Doc)
 	if err != nil || bytes.Equal(there, own) {
 		return err
 	}
-	return f.old(ctx, held, key, doc.Generation)
+	return f.old(ctx, held, key, held.Doc.Generation)
 }
 
 // old is the refusal of a document, unless another one is there by now.
@@ -157,13 +166,13 @@ func (f Fence) follow(ctx context.Context, held Held) error {
 	if err != nil || traced {
 		return err
 	}
-	_, err = f.trace(ctx, held.Doc)
-	return err
+	return f.leaveTrace(ctx, held)
 }
 
-// leaveTrace leaves the trace of the generation that held was just swapped to,
-// before its owner does anything else. One of another run means that an older
-// copy took the document's place between the look at the traces and the swap.
+// leaveTrace leaves the trace of held's generation: after the swap that took it,
+// before its owner does anything else, or before it is followed. One of another
+// run means that an older copy took the document's place between the look at the
+// traces and the swap.
 func (f Fence) leaveTrace(ctx context.Context, held Held) error {
 	theirs, err := f.trace(ctx, held.Doc)
 	if err != nil || !theirs {

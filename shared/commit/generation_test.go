@@ -200,24 +200,59 @@ func TestRivalIsNoReasonToRefuse(t *testing.T) {
 	}
 }
 
-// A run has looked at the document and sleeps; another one follows, ends, and the
-// very bytes that the first has read are put back. Its swap holds, and the trace
-// of the generation tells it that this was an older copy, and the next run too.
+// A process has looked at the document and sleeps before its swap; another run
+// follows, and the very bytes that the first has read are put back. The swap
+// holds, and the trace of the generation tells the sleeper that this was an older
+// copy, and every later run too.
 func TestOlderCopyUnderASleeper(t *testing.T) {
-	w := newWorld(memory.LikeS3)
-	lives(t, w, "r1", 10)
-	old := w.copyOf(t, cursorKey)
-	_, err := w.acquire(t.Context(), before(w.store, "replace", cursorKey, 1, func() {
-		lives(t, w, "r2", 20)
-		w.putBack(t, cursorKey, old)
-	}), "r3")
-	if fault.CodeOf(err) != CodeCursorOld {
-		t.Fatalf("the sleeper: %v", err)
-	}
-	for _, run := range []contract.RunID{"r3", "r4"} {
-		if _, err := w.acquire(t.Context(), w.store, run); fault.CodeOf(err) != CodeCursorOld {
-			t.Fatalf("%s: %v", run, err)
-		}
+	me := Owner{RunID: "r1", Prefix: "out/"}
+	for _, tc := range []struct {
+		name    string
+		begin   func(t *testing.T, w *world)
+		sleeper func(t *testing.T, w *world, store destination.Store) error
+	}{
+		{
+			name:  "in front of TAKE",
+			begin: func(t *testing.T, w *world) { lives(t, w, "r1", 10) },
+			sleeper: func(t *testing.T, w *world, store destination.Store) error {
+				_, err := w.acquire(t.Context(), store, "r3")
+				return err
+			},
+		},
+		{
+			name:  "in front of RESUME",
+			begin: func(t *testing.T, w *world) { w.mustAcquire(t, "r1") },
+			sleeper: func(t *testing.T, w *world, store destination.Store) error {
+				_, err := w.fence(store).Resume(t.Context(), me, anyDocument)
+				return err
+			},
+		},
+		{
+			name:  "in front of a repair",
+			begin: func(t *testing.T, w *world) { lives(t, w, "r1", 10) },
+			sleeper: func(t *testing.T, w *world, store destination.Store) error {
+				_, err := w.fence(store).Repair(t.Context(), me, w.copyOf(t, "out/"+contract.SidecarName("r1")), anyDocument)
+				return err
+			},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newWorld(memory.LikeS3)
+			tc.begin(t, w)
+			old := w.copyOf(t, cursorKey)
+			err := tc.sleeper(t, w, before(w.store, "replace", cursorKey, 1, func() {
+				w.mustAcquire(t, "r2")
+				w.putBack(t, cursorKey, old)
+			}))
+			if fault.CodeOf(err) != CodeCursorOld {
+				t.Fatalf("the sleeper: %v", err)
+			}
+			for _, run := range []contract.RunID{"r3", "r4"} {
+				if _, err := w.acquire(t.Context(), w.store, run); fault.CodeOf(err) != CodeCursorOld {
+					t.Fatalf("%s: %v", run, err)
+				}
+			}
+		})
 	}
 }
 
@@ -266,8 +301,9 @@ func TestReanchorFindsTheNewestDocumentPutBack(t *testing.T) {
 }
 
 // A resume of the lost document has taken a generation and sleeps before it
-// leaves its trace. The run that re-anchors takes the same one, and neither this
-// nor any later run is refused for what the sleeper leaves.
+// leaves its trace, which stands when the run that re-anchors is about to leave its
+// own there: that one takes the next generation, and nobody is refused for what the
+// sleeper leaves.
 func TestSleeperOfALostDocumentLeavesItsTraceLate(t *testing.T) {
 	w := newWorld(memory.LikeS3)
 	lives(t, w, "r1", 10)
@@ -285,7 +321,7 @@ func TestSleeperOfALostDocumentLeavesItsTraceLate(t *testing.T) {
 	if !isFenced(err) {
 		t.Fatalf("the sleeper: %v", err)
 	}
-	if anew.Generation() != 3 {
+	if anew.Generation() != 4 {
 		t.Fatalf("generation %d: the test no longer tests anything", anew.Generation())
 	}
 	again, err := w.anew(t, w.store, "r3")
@@ -348,6 +384,19 @@ func TestOldDocumentPublishesNothing(t *testing.T) {
 		}
 		if m, err := CheckPrefix(t.Context(), destination.Prefixed(w.store, "out/"), "orders"); err != nil || m.RunID != "r2" {
 			t.Fatalf("the manifest is of %s (%v)", m.RunID, err)
+		}
+	})
+	t.Run("the finalizer of a run that it says is opening", func(t *testing.T) {
+		w := newWorld(memory.LikeS3)
+		_, err := w.acquire(t.Context(), dyingAt("create", contract.GenerationKey("orders", 1), w.store), "r1")
+		if !errors.Is(err, faulty.ErrCrashed) {
+			t.Fatal(err)
+		}
+		old := w.copyOf(t, cursorKey)
+		opened := w.mustAcquire(t, "r1")
+		w.putBack(t, cursorKey, old)
+		if _, err := w.publication(w.store, "r1", opened.Generation(), nil, 10).Publish(t.Context()); fault.CodeOf(err) != CodeCursorOld {
+			t.Fatalf("%v", err)
 		}
 	})
 	t.Run("the finalizer of a later life of a run that it names", func(t *testing.T) {

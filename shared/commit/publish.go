@@ -167,6 +167,8 @@ func (p Publication) readFence(ctx context.Context, prefix destination.Store, co
 			return held, nil, nil // committed before its item was failed: a successor would roll it forward
 		case doc.Generation == p.Generation && doc.State == contract.FenceReleased:
 			return held, &Published{Ending: Stale}, nil
+		case doc.Generation == p.Generation && doc.State == contract.FenceOpening: // a run has tasks only once it has opened
+			return Held{}, nil, p.Fence.refusedAsOld(doc, "this run's plan", p.Generation)
 		}
 		return Held{}, nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_FENCE_STATE", "export %q: run %s finalizes generation %d, but its fence is %s at generation %d; nothing was published", p.Fence.Export, p.Me.RunID, p.Generation, doc.State, doc.Generation)
 	}

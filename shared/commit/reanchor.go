@@ -30,8 +30,8 @@ func lostDocument(err error) bool {
 //     tells of, so that no name of a part comes twice;
 //  3. only then the position is the end of the last success;
 //  4. the document is swapped in over what was seen at the beginning, and its
-//     generation leaves its trace. ErrMoved in the chain means that there is
-//     another document by now.
+//     generation leaves its trace, or the next one does where that of another run
+//     stands. ErrMoved in the chain means that there is another document by now.
 func (a Acquisition) reanchor(ctx context.Context) (Opened, error) {
 	lost, version, err := read(ctx, a.Fence.Root, contract.CursorKey(a.Fence.Export), contract.MaxCursorBytes)
 	if err != nil {
@@ -90,13 +90,18 @@ func (a Acquisition) reanchor(ctx context.Context) (Opened, error) {
 			return Opened{}, fmt.Errorf("re-anchor export %q: keep a copy of the document: %w", a.Fence.Export, err)
 		}
 	}
-	if out.Held, err = a.Fence.swap(ctx, Held{Version: version}, doc); err != nil {
-		return out, err
-	}
 	// A run of the lost document may have taken this very generation, and left no
-	// trace before it was listed: its trace serves as well.
-	_, err = a.Fence.trace(ctx, out.Held.Doc)
-	return out, err
+	// trace before it was listed: then the next one is nobody's.
+	for theirs := true; theirs; doc.Generation++ {
+		if out.Held, err = a.Fence.swap(ctx, Held{Version: version}, doc); err != nil {
+			return out, err
+		}
+		version = out.Held.Version
+		if theirs, err = a.Fence.trace(ctx, out.Held.Doc); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // traces are what an export's runs have left below its root.

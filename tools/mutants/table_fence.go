@@ -240,7 +240,7 @@ var fenceMutants = []mutant{
 	{
 		name: "no-trace-is-made-up-for", rule: "ADR-0008",
 		removes:  "every generation but the newest has left its trace",
-		edits:    []edit{ahead(generationFile, "Fence.follow", "_, err = f.trace(", "return nil")},
+		edits:    []edit{ahead(generationFile, "Fence.follow", "return f.leaveTrace(", "return nil")},
 		caughtBy: committing("TestEveryGenerationButTheNewestHasLeftItsTrace"),
 	},
 	{
@@ -248,6 +248,24 @@ var fenceMutants = []mutant{
 		removes:  "a copy that comes between the look and the swap is noticed by its generation's trace",
 		edits:    []edit{holds(generationFile, "Fence.leaveTrace", "!theirs", "true")},
 		caughtBy: committing("TestOlderCopyUnderASleeper"),
+	},
+	{
+		name: "a-generation-of-another-run-is-believed", rule: "V12, ADR-0008",
+		removes:  "a document whose generation has the trace of another run is refused",
+		edits:    []edit{holds(generationFile, "Fence.looksNewest", "err == nil && g == held.Doc.Generation", "false")},
+		caughtBy: committing("TestOlderCopyUnderASleeper/in front of RESUME"),
+	},
+	{
+		name: "anew-under-the-trace-of-another-run", rule: "ADR-0008",
+		removes:  "a document that is made anew leaves a generation to the run whose trace it has",
+		edits:    []edit{reads("shared/commit/reanchor.go", "Acquisition.reanchor", "theirs := true; theirs;", "theirs := true; theirs && !($on && doc.Generation > left.generation+1);")},
+		caughtBy: committing("TestSleeperOfALostDocumentLeavesItsTraceLate"),
+	},
+	{
+		name: "finalized-under-a-document-that-is-opening", rule: "ADR-0008",
+		removes:  "a run that has tasks is told of the older copy that says it is opening",
+		edits:    []edit{holds("shared/commit/publish.go", "Publication.readFence", "doc.Generation == p.Generation && doc.State == contract.FenceOpening", "false")},
+		caughtBy: committing("TestOldDocumentPublishesNothing/the finalizer of a run that it says is opening"),
 	},
 	{
 		name: "published-under-an-older-document", rule: "V8, ADR-0008",
