@@ -20,6 +20,7 @@ const (
 	PostgresNewURL   = "LAPSTRAKE_TEST_POSTGRES_NEWEST_URL" // highest supported version
 	MariaDBURL       = "LAPSTRAKE_TEST_MARIADB_URL"         // MariaDB as root: what is installed
 	MariaDBNewURL    = "LAPSTRAKE_TEST_MARIADB_NEWEST_URL"  // highest tested version
+	MongoDBURL       = "LAPSTRAKE_TEST_MONGODB_URL"         // SecantusDB in MongoDB's place: a replica set of one
 	S3Endpoint       = "LAPSTRAKE_TEST_S3_ENDPOINT"         // versitygw: key test, secret testtest
 	AWSEndpoint      = "LAPSTRAKE_TEST_AWS_ENDPOINT"        // MiniStack: all of AWS, any credentials
 	SQSEndpoint      = "LAPSTRAKE_TEST_SQS_ENDPOINT"        // ElasticMQ

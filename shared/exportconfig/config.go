@@ -50,7 +50,21 @@ type Source struct {
 	StatementTimeoutSeconds int `json:"statement_timeout_s,omitempty"`
 	LockTimeoutSeconds      int `json:"lock_timeout_s,omitempty"`
 
+	// Mongo is source.mongo.
+	Mongo Mongo `json:"mongo,omitzero"`
+
 	Inline InlineSecret `json:"-"`
+}
+
+// Mongo is source.mongo; the zero value is that of a config without it.
+type Mongo struct {
+	// Canonical is true for json: canonical.
+	Canonical bool `json:"canonical,omitempty"`
+	// ReadConcern is "server", "snapshot" or, unless the config says, "": a
+	// snapshot wherever the server has them.
+	ReadConcern string `json:"read_concern,omitempty"`
+	// CursorTimeout is true for no_cursor_timeout: false.
+	CursorTimeout bool `json:"cursor_timeout,omitempty"`
 }
 
 // InlineSecret holds what a config spells out: it works in `lapstrake run` and

@@ -17,6 +17,7 @@ UNPACKED=$CACHE/mariadb/$version
 PASSWORD=mariadb
 
 do_install() {
+  need openssl openssl
   if [[ -z $version ]]; then
     # Debian's package without the service: nothing is started but here.
     PATH=$PATH:/usr/sbin need mariadbd mariadb-server-core
@@ -57,8 +58,12 @@ do_start() {
   # The root of the tests has a password and may come over TCP.
   printf "%s\n" "create or replace user root@'127.0.0.1' identified by '$PASSWORD';" \
     "grant all on *.* to root@'127.0.0.1' with grant option;" >"$dir/first.sql"
+  # A certificate that only itself vouches for, which a client can be told to trust.
+  openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1,DNS:localhost \
+    -keyout "$dir/server.key" -out "$dir/server.crt" 2>/dev/null || { say "openssl made no certificate"; return 1; }
+  chmod a+r "$dir/server.crt"
   if [[ $UID == 0 ]]; then # it refuses to run as root
-    chown -R 65534:65534 "$dir/data" "$dir/socket"
+    chown -R 65534:65534 "$dir/data" "$dir/socket" "$dir/server.key"
     as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
   fi
   cd /
@@ -67,7 +72,7 @@ do_start() {
   # Nothing here outlives the run, so nothing has to reach the disk.
   launch "${as[@]}" "$daemon" --no-defaults "${base[@]}" "--datadir=$dir/data" --port="$PORT" --bind-address=127.0.0.1 \
     "--socket=$dir/socket/s" "--pid-file=$dir/socket/pid" "--init-file=$dir/first.sql" --skip-name-resolve \
-    --character-set-server=utf8mb4 --max-connections=300 --innodb-buffer-pool-size=64M --innodb-flush-log-at-trx-commit=0 \
+    "--ssl-cert=$dir/server.crt" "--ssl-key=$dir/server.key" --character-set-server=utf8mb4 --max-connections=300 --innodb-buffer-pool-size=64M --innodb-flush-log-at-trx-commit=0 \
     --skip-innodb-doublewrite --server-id=1 --log-bin="$dir/data/bin" --binlog-format=ROW --binlog-row-metadata=FULL --sync-binlog=0
   wait_until accepts
 }

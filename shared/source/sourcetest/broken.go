@@ -17,7 +17,7 @@ import (
 func breaks(t *testing.T, f Fixture) {
 	rel := numbers(t, f, "breaks", 12)
 	direct := open(t, f)
-	planned := spec(describe(t, direct, rel), true, "id")
+	planned := byKey(describe(t, direct, rel))
 	planned.BatchRows = 1
 	want := read(t, direct, planned)
 
@@ -75,7 +75,7 @@ func breaks(t *testing.T, f Fixture) {
 // while the source waits for them.
 func waits(t *testing.T, f Fixture) {
 	rel := numbers(t, f, "waits", 2000)
-	planned := spec(describe(t, open(t, f), rel), true, "id")
+	planned := byKey(describe(t, open(t, f), rel))
 	planned.BatchRows = 1
 	p := newProxy(t, f.Address())
 	s := f.Open(t, p.address())
@@ -126,7 +126,7 @@ func waits(t *testing.T, f Fixture) {
 func closes(t *testing.T, f Fixture) {
 	rel := numbers(t, f, "closes", 200)
 	s := open(t, f)
-	planned := spec(describe(t, s, rel), true, "id")
+	planned := byKey(describe(t, s, rel))
 	planned.BatchRows = 1
 	r, err := s.Read(t.Context(), planned)
 	if err != nil {

@@ -42,27 +42,41 @@ func tiles(t *testing.T, f Fixture) {
 		{"a key of text", rel, false, []string{"v"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			table := describe(t, s, tc.rel)
-			whole := spec(table, tc.unique, tc.key...)
-			whole.Range.All = true
-			want := read(t, s, whole)
-			for _, n := range []int{1, 2, 7, 100} {
-				points, err := s.SplitPoints(t.Context(), tc.rel, whole.Key, nil, n)
-				if err != nil || len(points) > max(n-1, 0) {
-					t.Fatalf("%d points for %d ranges, %v", len(points), n, err)
-				}
-				for _, size := range []int{1, 2, 3, 1000} {
-					var got []string
-					for _, r := range append(between(points), keyspace.Range{Null: true}) {
-						part := spec(table, tc.unique, tc.key...)
-						part.Range, part.BatchRows = r, size
-						got = append(got, read(t, s, part)...)
-					}
-					sameRows(t, got, want)
-				}
-			}
+			tile(t, s, spec(describe(t, s, tc.rel), tc.unique, tc.key...))
 		})
 	}
+}
+
+// tilesOf is tiles for the primary key of a table of n rows.
+func tilesOf(t *testing.T, f Fixture, name string, n int) {
+	s := open(t, f)
+	table := describe(t, s, numbers(t, f, name, n))
+	if rows := tile(t, s, byKey(table)); len(rows) != n {
+		t.Fatalf("%d rows, want %d", len(rows), n)
+	}
+}
+
+// tile reads a table whole, which it returns, and range by range.
+func tile(t *testing.T, s source.Source, whole source.ReadSpec) []string {
+	t.Helper()
+	whole.Range.All = true
+	want := read(t, s, whole)
+	for _, n := range []int{1, 2, 7, 100} {
+		points, err := s.SplitPoints(t.Context(), whole.Relation, whole.Key, nil, n)
+		if err != nil || len(points) > max(n-1, 0) {
+			t.Fatalf("%d points for %d ranges, %v", len(points), n, err)
+		}
+		for _, size := range []int{1, 2, 3, 1000} {
+			var got []string
+			for _, r := range append(between(points), keyspace.Range{Null: true}) {
+				part := whole
+				part.Range, part.BatchRows = r, size
+				got = append(got, read(t, s, part)...)
+			}
+			sameRows(t, got, want)
+		}
+	}
+	return want
 }
 
 // between is the ranges between split points, open at both ends.
@@ -79,40 +93,42 @@ func between(points []keyspace.Key) []keyspace.Range {
 // cuts splits tasks at random, the way a task out of time does, over random
 // keys: whatever is cut where, each row comes once.
 func cuts(t *testing.T, f Fixture) {
+	for name, key := range map[string]string{"unique": "", "not unique": "k"} {
+		t.Run(name, func(t *testing.T) { cutsOf(t, f, key) })
+	}
+}
+
+// cutsOf is cuts for one key, which repeats, or for the primary one if it is "".
+func cutsOf(t *testing.T, f Fixture, key string) {
 	s := open(t, f)
 	tables := 0
-	for _, unique := range []bool{true, false} {
-		t.Run(fmt.Sprintf("unique %t", unique), func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
-				tables++
-				rel := f.Create(t, Table{
-					Name:    fmt.Sprintf("cuts_%d", tables),
-					Columns: []Column{{"id", rowtype.Int64, true}, {"k", rowtype.Int64, false}, {"v", rowtype.Text, false}},
-					Primary: []string{"id"},
-				})
-				var rows [][]any
-				for i := range rapid.IntRange(0, 25).Draw(rt, "rows") {
-					rows = append(rows, []any{int64(i), int64(rapid.IntRange(-2, 3).Draw(rt, "k")), nil})
-				}
-				f.Insert(t, rel, rows)
-				table, err := s.Describe(t.Context(), rel)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				key := "k"
-				if unique {
-					key = "id"
-				}
-				whole := spec(table, unique, key)
-				c := cutter{t: t, rt: rt, source: s, spec: whole}
-				got := c.task(keyspace.Range{}, 0)
-				if err := keyspace.Tiles(keyspace.Range{}, c.done); err != nil {
-					rt.Fatal(err)
-				}
-				sameRows(rt, got, read(t, s, whole))
-			})
+	rapid.Check(t, func(rt *rapid.T) {
+		tables++
+		rel := f.Create(t, Table{
+			Name:    fmt.Sprintf("cuts_%s%d", key, tables),
+			Columns: []Column{{"id", rowtype.Int64, true}, {"k", rowtype.Int64, false}, {"v", rowtype.Text, false}},
+			Primary: []string{"id"},
 		})
-	}
+		var rows [][]any
+		for i := range rapid.IntRange(0, 25).Draw(rt, "rows") {
+			rows = append(rows, []any{int64(i), int64(rapid.IntRange(-2, 3).Draw(rt, "k")), nil})
+		}
+		f.Insert(t, rel, rows)
+		table, err := s.Describe(t.Context(), rel)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		whole := byKey(table)
+		if key != "" {
+			whole = spec(table, false, key)
+		}
+		c := cutter{t: t, rt: rt, source: s, spec: whole}
+		got := c.task(keyspace.Range{}, 0)
+		if err := keyspace.Tiles(keyspace.Range{}, c.done); err != nil {
+			rt.Fatal(err)
+		}
+		sameRows(rt, got, read(t, s, whole))
+	})
 }
 
 type cutter struct {
@@ -170,7 +186,7 @@ func unordered(t *testing.T, f Fixture) {
 		func(s *source.ReadSpec) { s.Range.All = true },
 		func(s *source.ReadSpec) { s.Key, s.Range.All = nil, true },
 	} {
-		sp := spec(table, true, "id")
+		sp := byKey(table)
 		sp.BatchRows = 2
 		change(&sp)
 		r, err := s.Read(t.Context(), sp)
@@ -193,7 +209,7 @@ func batches(t *testing.T, f Fixture) {
 	s := open(t, f)
 	table := describe(t, s, numbers(t, f, "batches", 20))
 	sizes := func(rows int, bytes int64) (sizes []int) {
-		sp := spec(table, true, "id")
+		sp := byKey(table)
 		sp.BatchRows, sp.BatchBytes = rows, bytes
 		r, err := s.Read(t.Context(), sp)
 		if err != nil {

@@ -69,6 +69,22 @@ func Run(t *testing.T, f Fixture) {
 	t.Run("a reader may be closed early", func(t *testing.T) { closes(t, f) })
 }
 
+// RunDocuments tries a driver whose tables have two columns, the primary key and
+// a document with the columns of a [Table], and no other key. It is the part of
+// [Run] that speaks of the primary key only.
+func RunDocuments(t *testing.T, f Fixture) {
+	t.Run("a table that is not there is refused", func(t *testing.T) { missing(t, f) })
+	t.Run("a database is told from others", func(t *testing.T) { identity(t, f) })
+	t.Run("an empty table has no rows", func(t *testing.T) { nothing(t, f) })
+	t.Run("ranges deliver each row once", func(t *testing.T) { tilesOf(t, f, "tiles", 40) })
+	t.Run("a task may be cut where the reader says", func(t *testing.T) { cutsOf(t, f, "") })
+	t.Run("an unordered read cannot be cut", func(t *testing.T) { unordered(t, f) })
+	t.Run("a batch ends by rows and by bytes", func(t *testing.T) { batches(t, f) })
+	t.Run("a broken connection is never the end", func(t *testing.T) { breaks(t, f) })
+	t.Run("a wait ends with its context", func(t *testing.T) { waits(t, f) })
+	t.Run("a reader may be closed early", func(t *testing.T) { closes(t, f) })
+}
+
 // numbers is a table with a unique key and two columns that have NULLs, in
 // different rows: id 1 to n, k = id/3 with every fifth NULL, v some text with
 // every seventh NULL.
@@ -118,6 +134,13 @@ func spec(table source.Table, unique bool, key ...string) source.ReadSpec {
 	for _, name := range key {
 		s.Key = append(s.Key, table.KeyColumns[name])
 	}
+	return s
+}
+
+// byKey reads a whole table in the order of its primary key.
+func byKey(table source.Table) source.ReadSpec {
+	s := spec(table, true)
+	s.Key = table.Keys[0].Columns
 	return s
 }
 
@@ -244,20 +267,26 @@ func identity(t *testing.T, f Fixture) {
 }
 
 func empty(t *testing.T, f Fixture) {
-	rel := numbers(t, f, "nothing", 0)
-	s := open(t, f)
-	table := describe(t, s, rel)
-	b, err := s.IntegerBounds(t.Context(), rel, table.KeyColumns["k"])
+	s, table := nothing(t, f)
+	b, err := s.IntegerBounds(t.Context(), table.Relation, table.KeyColumns["k"])
 	if err != nil || !b.Empty || b.HasNull {
 		t.Fatalf("bounds %+v, %v", b, err)
 	}
+}
+
+// nothing is a table without rows, which has none in any range.
+func nothing(t *testing.T, f Fixture) (source.Source, source.Table) {
+	rel := numbers(t, f, "nothing", 0)
+	s := open(t, f)
+	table := describe(t, s, rel)
 	points, err := s.SplitPoints(t.Context(), rel, table.Keys[0].Columns, nil, 4)
 	if err != nil || len(points) > 0 {
 		t.Fatalf("split points %v, %v", points, err)
 	}
 	for _, r := range []keyspace.Range{{}, {All: true}, {Null: true}} {
-		all := spec(table, true, "id")
+		all := byKey(table)
 		all.Range = r
 		sameRows(t, read(t, s, all), nil)
 	}
+	return s, table
 }
