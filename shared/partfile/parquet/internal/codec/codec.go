@@ -25,8 +25,9 @@ type Codec interface {
 
 // Pair returns two codecs for a file, by the name that they have in a config:
 // zstd, snappy, gzip, lz4 or none. level is one of those that the name has. The
-// first is for text; light is for numbers, where zstd's faster matcher takes
-// half of the time for about as few bytes as the usual one.
+// first is as thorough as the level says; light is zstd's faster matcher if the
+// level is the usual one, and the same codec otherwise. On numbers it takes half
+// of the time for about as few bytes, and on some text too.
 func Pair(name string, level int) (text, light Codec, err error) {
 	if text, err = newCodec(name, level); err != nil {
 		return nil, nil, err
@@ -128,12 +129,14 @@ type zstdCodec struct {
 	enc   *zstd.Encoder
 }
 
+// newZstd has literals without a match entropy coded at every level: hashes as
+// text and small numbers have no matches and are half as long then.
 func newZstd(level zstd.EncoderLevel) (Codec, error) {
 	if enc, ok := encoders[level].Get().(*zstd.Encoder); ok {
 		return &zstdCodec{level, enc}, nil
 	}
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(window), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
+		zstd.WithWindowSize(window), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true), zstd.WithAllLitEntropyCompression(true))
 	return &zstdCodec{level, enc}, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/lapstrake/lapstrake/shared/partfile/parquet/internal/codec"
 	"github.com/lapstrake/lapstrake/shared/partfile/parquet/internal/encoding"
 	"github.com/lapstrake/lapstrake/shared/partfile/parquet/internal/layout"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
@@ -22,7 +23,8 @@ const (
 type column struct {
 	rowtype.Column
 	storage
-	direct int32 // encoding of pages without a dictionary
+	direct int32       // encoding of pages without a dictionary
+	codec  codec.Codec // of byte arrays; nil until it is chosen
 
 	pending      rowbatch.Vector // the rows of the open page
 	pendingBytes int64
@@ -112,7 +114,11 @@ func (c *column) endPage(s *scratch, last bool) error {
 	if len(body) > math.MaxInt32 {
 		return fmt.Errorf("a page of %d bytes is more than the format can hold", len(body))
 	}
-	encoded, header, err := s.page(s.codec(c.form, used), body, dataPage, int32(levels), used)
+	with, err := c.codecOf(s, body, used)
+	if err != nil {
+		return err
+	}
+	encoded, header, err := s.page(with, body, dataPage, int32(levels), used)
 	if err != nil {
 		return err
 	}
@@ -174,7 +180,11 @@ func (c *column) endChunk(s *scratch) (dictionary []byte, err error) {
 	}
 	body := c.numbers.appendPlain(s.body[:0], 0)
 	s.body = body
-	dictionary, header, err := s.page(s.codec(c.form, plain), body, dictionaryPage, int32(c.numbers.len()), plain)
+	with, err := c.codecOf(s, body, plain)
+	if err != nil {
+		return nil, err
+	}
+	dictionary, header, err := s.page(with, body, dictionaryPage, int32(c.numbers.len()), plain)
 	c.chunk.uncompressed += int64(header + len(body))
 	return dictionary, err
 }

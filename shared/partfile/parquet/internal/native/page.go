@@ -26,7 +26,7 @@ const (
 // file share it.
 type scratch struct {
 	gatherer
-	text       codec.Codec // for values that are byte arrays
+	text       codec.Codec // thorough, for byte arrays that it makes shorter
 	light      codec.Codec // for all else
 	header     thrift.Writer
 	body       []byte   // the page
@@ -40,29 +40,21 @@ type scratch struct {
 	seen       []bool // which numbers it has
 }
 
-// codec returns the codec of a page.
-func (s *scratch) codec(f form, encoding int32) codec.Codec {
-	if f == formBytes && encoding != dictionaryNumbers {
-		return s.text
-	}
-	return s.light
-}
-
 // compressed returns how many bytes body takes in the file.
-func (s *scratch) compressed(c codec.Codec, body []byte) (int, error) {
+func (s *scratch) compressed(with codec.Codec, body []byte) (int, error) {
 	if len(body) == 0 {
 		return 0, nil
 	}
 	var err error
-	s.packed, err = c.Append(s.packed[:0], body)
+	s.packed, err = with.Append(s.packed[:0], body)
 	return len(s.packed), err
 }
 
 // page compresses a page and returns it: its header with the checksum of the
 // bytes that follow, which is how a reader finds out that they have changed. It
 // is a view until the arena is reset.
-func (s *scratch) page(c codec.Codec, body []byte, kind, values, valueEncoding int32) (page []byte, header int, err error) {
-	if s.packed, err = c.Append(s.packed[:0], body); err != nil {
+func (s *scratch) page(with codec.Codec, body []byte, kind, values, valueEncoding int32) (page []byte, header int, err error) {
+	if s.packed, err = with.Append(s.packed[:0], body); err != nil {
 		return nil, 0, err
 	}
 	w := &s.header
