@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
 
 // Keys that were delivered at the position are told from those that were not,
@@ -67,5 +70,38 @@ func TestKeysOfEveryCharacterSetAreCut(t *testing.T) {
 		if err != nil || len(points) < 2 {
 			t.Errorf("%s: cut at %q, %v", set, points, err)
 		}
+	}
+}
+
+// A bound divides the rows by the order that it was made in: ranges of one order
+// overlap and leave rows out in another (PLN-08).
+func TestAKeyInAnotherOrderIsDrift(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, "create table sorted (k varchar(9) collate utf8mb4_general_ci primary key); insert into sorted values ('a'), ('B'), ('c')")
+	src := s.source(t)
+	table, err := src.Describe(t.Context(), s.table("sorted"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := table.Keys[0].Columns
+	s.exec(t, "alter table sorted modify k varchar(9) collate utf8mb4_bin")
+	spec := source.ReadSpec{Relation: table.Relation, Columns: table.Columns, Key: key, Range: keyspace.Range{UpTo: keyspace.Key{"b"}}}
+	for name, read := range map[string]func() error{
+		"a range": func() error { _, err := src.Read(t.Context(), spec); return err },
+		"a window": func() error {
+			w := spec
+			w.Key, w.Window = nil, &keyspace.Window{Cursor: key[0], To: "b"}
+			_, err := src.Read(t.Context(), w)
+			return err
+		},
+		"a cut": func() error { _, err := src.SplitPoints(t.Context(), table.Relation, key, nil, 2); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sourcetest.WantRefusal(t, read(), fault.Drift, failure.Drift, "`k` was sorted by utf8mb4_general_ci and is by utf8mb4_bin")
+		})
+	}
+	spec.Key[0].Collation = "" // planned before the order was noted
+	if _, err := src.Read(t.Context(), spec); err != nil {
+		t.Fatal(err)
 	}
 }

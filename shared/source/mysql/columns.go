@@ -38,7 +38,7 @@ func (c column) key() keyspace.Column {
 	if c.mysql.Unsigned {
 		native += " unsigned"
 	}
-	return keyspace.Column{Name: c.Name, Native: native, Nullable: !c.notNull}
+	return keyspace.Column{Name: c.Name, Native: native, Nullable: !c.notNull, Collation: c.collation}
 }
 
 // resolved returns the columns of a relation without mapping them.

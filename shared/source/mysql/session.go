@@ -76,6 +76,7 @@ func (s *session) connectTo(ctx context.Context, t target) error {
 	config := mysqldriver.NewConfig()
 	config.User, config.Passwd, config.DBName, config.Timeout = t.user, t.password, t.database, t.timeout
 	config.Net, config.Addr = network, address
+	config.AllowCleartextPasswords = s.cfg.TokenAuth() // which RDS wants as they are
 	if tlsConfig != nil {
 		config.Net = "unix" // to the library a private channel, like the link: a password need not be encrypted once more
 	}
