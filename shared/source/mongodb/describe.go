@@ -19,6 +19,7 @@ type relation struct {
 	source.Relation
 	kind    string // as in source.Table
 	indexed bool   // _id is unique and the index of it can be read in order
+	capped  bool   // the oldest documents make room for new ones
 }
 
 // String names the relation in messages.
@@ -65,6 +66,7 @@ func (s *session) find(ctx context.Context, rel source.Relation) (relation, erro
 	}
 	found := answer.Cursor.FirstBatch[0]
 	_, timed := found.Options.Lookup("timeseries").DocumentOK()
+	r.capped, _ = found.Options.Lookup("capped").BooleanOK()
 	switch {
 	case found.Type == "view":
 		r.kind = "view"
@@ -120,13 +122,30 @@ func (s *Source) describe(ctx context.Context, rel source.Relation) (source.Tabl
 		t.Rows, t.Bytes = s.session.size(ctx, r)
 	}
 	t.Consistency = consistencyOfReads
-	if s.session.snapshots() {
-		if t.ReadAt, err = s.session.now(ctx, r); err != nil {
-			return t, err
-		}
+	snapshot, err := s.session.snapshots(r)
+	if err == nil && snapshot {
+		t.ReadAt, err = s.session.now(ctx, r)
 		t.Consistency = "snapshot@" + t.ReadAt
 	}
-	return t, nil
+	return t, err
+}
+
+// snapshots reports whether the tasks of a run can read one point in time: a
+// server of its own keeps none, and capped collections have none. Views and
+// time-series collections are read by one task; theirs is asked for only where
+// the config does.
+func (s *session) snapshots(r relation) (bool, error) {
+	kept := (s.setName != "" || s.sharded) && !r.capped
+	switch concern := s.cfg.Mongo.ReadConcern; {
+	case concern == "snapshot" && !kept:
+		return false, fault.New(fault.Usage, "LAPSTRAKE_SOURCE_SNAPSHOT", "source.mongo.read_concern is snapshot, and %s of %s has none: nothing was read. A replica set or a sharded cluster has them, but not of a capped collection; "+
+			"with read_concern: server every task reads what a majority of the servers has", r, s.target)
+	case concern == "snapshot":
+		return true, nil
+	case concern == "server":
+		return false, nil
+	}
+	return kept && r.kind == "table", nil
 }
 
 // consistencyOfReads is the label of a run whose tasks have no snapshot: each

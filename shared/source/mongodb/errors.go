@@ -33,7 +33,6 @@ func (s *session) explain(ctx context.Context, err error, what string) error {
 	return scene.Connection(err, false, reason)
 }
 
-
 // causes are by the server's error code.
 var causes = map[int32]failure.Cause{
 	18:    {Class: fault.Permanent, Code: failure.Auth, Advice: "Check user, password and authSource, the database that the user is kept in"},

@@ -101,6 +101,9 @@ func appendID(dst []byte, e *extjson.Encoder, id bson.RawValue) ([]byte, error) 
 // shown is an id in a message: canonical extended JSON, or its type and bytes
 // if it has none, up to a length.
 func shown(id bson.RawValue) string {
+	if id.IsZero() {
+		return "(none)"
+	}
 	text, err := canonical().Value(nil, id)
 	if err != nil {
 		text = append([]byte(id.Type.String()+" "), hex.EncodeToString(id.Value)...)

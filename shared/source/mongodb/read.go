@@ -9,6 +9,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/mongodb/extjson"
 	"github.com/lapstrake/lapstrake/shared/source/shape"
 )
@@ -77,7 +78,7 @@ func (s *Source) open(ctx context.Context, spec source.ReadSpec) (*reader, error
 
 // drift is for a collection that is another than the planned one.
 func drift(r relation, changes string) error {
-	return fault.New(fault.Drift, "LAPSTRAKE_SOURCE_SCHEMA_DRIFT", "%s has changed since the run was planned: %s. Nothing of this range was delivered; start a new run", r, changes)
+	return fault.New(fault.Drift, failure.Drift, "%s has changed since the run was planned: %s. Nothing of this range was delivered; start a new run", r, changes)
 }
 
 // command asks for the documents of a range, in the order of the index of _id,

@@ -108,12 +108,6 @@ func (s *session) close(ctx context.Context) {
 	_ = s.client.Disconnect(ctx)
 }
 
-// snapshots reports whether the server keeps points in time that can be read
-// later, and the config does not ask for something else.
-func (s *session) snapshots() bool {
-	return s.cfg.Mongo.ReadConcern != "server" && (s.setName != "" || s.sharded)
-}
-
 // moment is a cluster time as text, which orders nothing here.
 func moment(t bson.Timestamp) string {
 	return strconv.FormatUint(uint64(t.T), 10) + "." + strconv.FormatUint(uint64(t.I), 10)
