@@ -37,7 +37,8 @@ func (d *draft) cursor() *contract.Position {
 	if !d.export.KeepsPosition() {
 		return nil
 	}
-	p := contract.Position{Kind: contract.PositionIncremental, Column: d.choice.Cursor.Name, Fallback: d.choice.Cursor.Fallback, Type: d.choice.Cursor.Native, Relation: relationName(d.table.Relation)}
+	c := d.choice.Cursor
+	p := contract.Position{Kind: contract.PositionIncremental, Column: c.Name, Fallback: c.Fallback, Type: c.Native, Collation: c.Collation, Relation: relationName(d.table.Relation)}
 	if d.export.KeysetIncremental {
 		p.Kind = contract.PositionKeyset
 	}

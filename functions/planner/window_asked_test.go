@@ -68,6 +68,7 @@ func TestPositionOfAnotherCursorIsRefused(t *testing.T) {
 		{name: "another column", stored: func(p *contract.Position) { p.Column = "made" }},
 		{name: "two columns", stored: func(p *contract.Position) { p.Fallback = "made" }},
 		{name: "another type", stored: func(p *contract.Position) { p.Type = "integer" }},
+		{name: "another order", stored: func(p *contract.Position) { p.Collation = "en" }},
 		{name: "another table", stored: func(p *contract.Position) { p.Relation = "customers" }},
 		{name: "a table of another schema", export: func(e *exportconfig.Export) { e.Table = "sales.orders" }},
 		{name: "a query instead of a table", export: query},

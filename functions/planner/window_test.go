@@ -36,7 +36,7 @@ func (e *edges) Describe(ctx context.Context, rel source.Relation) (source.Table
 	t, err := e.Database.Describe(ctx, rel)
 	t.Keys = nil
 	for _, name := range []string{"id", "code", "at", "made"} {
-		t.KeyColumns[name] = keyspace.Column{Name: name, Native: map[string]string{"code": "uuid"}[name] + "bigint"}
+		t.KeyColumns[name] = keyspace.Column{Name: name, Native: map[string]string{"code": "uuid"}[name] + "bigint", Collation: map[string]string{"at": "C"}[name]}
 	}
 	for _, name := range e.keys {
 		t.Keys = append(t.Keys, source.UniqueKey{Name: name, Columns: []keyspace.Column{t.KeyColumns[name]}})

@@ -91,5 +91,5 @@ func ShapeChanged(export contract.ExportName, stored contract.Position, now *con
 		asked = now.String()
 	}
 	return fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_SHAPE_CHANGED",
-		"export %q: the stored position is %s, the config asks for %s; nothing was read. Put the config back, or give the export another name, which starts from the beginning", export, stored, asked)
+		"export %q: the stored position is %s, config and source ask for %s; nothing was read. Put back what has changed, or give the export another name, which starts from the beginning", export, stored, asked)
 }

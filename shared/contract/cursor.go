@@ -78,6 +78,9 @@ type Position struct {
 	// Fallback is the column whose value counts where Column is NULL.
 	Fallback string `json:"fallback_column,omitempty"`
 	Type     string `json:"type"`
+	// Collation is the source's own name of the order of text, "" where there is
+	// none or it is not known.
+	Collation string `json:"collation,omitempty"`
 	// Relation is what is read: a table with its schema, or the fingerprint of
 	// a query.
 	Relation string `json:"relation,omitempty"`
@@ -105,7 +108,13 @@ const (
 // SameCursor reports whether two positions are of one cursor, so that the value
 // of one means something to the other.
 func (p Position) SameCursor(q Position) bool {
-	return p.Kind == q.Kind && p.Column == q.Column && p.Fallback == q.Fallback && p.Type == q.Type && p.Relation == q.Relation
+	return p.Kind == q.Kind && p.Column == q.Column && p.Fallback == q.Fallback && p.Type == q.Type && p.Relation == q.Relation && p.sameOrder(q)
+}
+
+// sameOrder reports whether what is behind the value of one is behind it in the
+// order of the other, as far as both are known.
+func (p Position) sameOrder(q Position) bool {
+	return p.Collation == "" || q.Collation == "" || p.Collation == q.Collation
 }
 
 // Cursor names the column, or the two, whose values a position is of.
@@ -118,7 +127,11 @@ func (p Position) Cursor() string {
 
 // String describes the position without its value.
 func (p Position) String() string {
-	return p.Kind + " on " + p.Cursor() + " (" + p.Type + ") of " + p.Relation
+	order := ""
+	if p.Collation != "" {
+		order = " collate " + p.Collation
+	}
+	return p.Kind + " on " + p.Cursor() + " (" + p.Type + order + ") of " + p.Relation
 }
 
 // PositionWindow is what a run with a cursor covers: (From, To], both whole.

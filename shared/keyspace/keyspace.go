@@ -24,6 +24,15 @@ type Column struct {
 	// are cast to it.
 	Native   string `json:"native"`
 	Nullable bool   `json:"nullable,omitempty"`
+	// Collation is the source's own name of the order of text, "" where there is
+	// none or it is not known. A bound divides the rows by this order only.
+	Collation string `json:"collation,omitempty"`
+}
+
+// Reordered reports whether the column's values are in another order than they
+// were in when it was planned.
+func (c Column) Reordered(planned Column) bool {
+	return planned.Collation != "" && c.Collation != planned.Collation
 }
 
 // Range selects rows: those whose key is in (After, UpTo]. A nil bound is

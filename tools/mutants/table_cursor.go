@@ -39,6 +39,12 @@ var cursorMutants = []mutant{
 		caughtBy: planning("TestPositionOfAnotherCursorIsRefused/another type"),
 	},
 	{
+		name: "position-in-another-order", rule: "CUR-07",
+		removes:  "what is behind a value in one order of text may be before it in another",
+		edits:    []edit{holds(positionFile, "Position.SameCursor", "p.sameOrder(q)", "true")},
+		caughtBy: planning("TestPositionOfAnotherCursorIsRefused/another order"),
+	},
+	{
 		name: "position-of-another-table", rule: "CUR-08",
 		removes:  "the value of one table is not that of another",
 		edits:    []edit{holds(positionFile, "Position.SameCursor", "p.Relation == q.Relation", "true")},

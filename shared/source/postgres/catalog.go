@@ -109,7 +109,8 @@ type field struct {
 	readable  bool
 	// settled is true when values that the server takes for equal are equal
 	// byte for byte, as far as the collation decides.
-	settled bool
+	settled   bool
+	collation string // "" if there is none, or it is not known
 }
 
 // fields returns the columns of a relation, in its order.
@@ -127,8 +128,10 @@ select a.attname, a.attnum, a.atttypid, a.atttypmod,
          select from pg_catalog.pg_constraint k
          where k.conrelid = a.attrelid and k.contype = 'n' and not k.convalidated and k.conkey = array[a.attnum]),
        coalesce(pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'select'), true),
-       coalesce((select c.collisdeterministic from pg_catalog.pg_collation c where c.oid = a.attcollation), true)
-from pg_catalog.pg_attribute a where a.attrelid = $1::oid and a.attnum > 0 and not a.attisdropped order by a.attnum`, fmt.Sprint(r.oid))
+       coalesce(c.collisdeterministic, true),
+       coalesce(c.collnamespace::pg_catalog.regnamespace::text || '.' || c.collname, '')
+from pg_catalog.pg_attribute a left join pg_catalog.pg_collation c on c.oid = a.attcollation
+where a.attrelid = $1::oid and a.attnum > 0 and not a.attisdropped order by a.attnum`, fmt.Sprint(r.oid))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +140,7 @@ from pg_catalog.pg_attribute a where a.attrelid = $1::oid and a.attnum > 0 and n
 	for i, f := range rows {
 		fields[i] = field{
 			name: f.text(0), attribute: uint16(f.int(1)), typeOID: uint32(f.int(2)), modifier: int32(f.int(3)),
-			notNull: trusted && f.bool(4), readable: f.bool(5), settled: f.bool(6),
+			notNull: trusted && f.bool(4), readable: f.bool(5), settled: f.bool(6), collation: f.text(7),
 		}
 	}
 	return fields, nil

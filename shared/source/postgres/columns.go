@@ -31,7 +31,7 @@ type column struct {
 
 // key is the column as a chunk key.
 func (c column) key() keyspace.Column {
-	return keyspace.Column{Name: c.Name, Native: c.spelled, Nullable: !c.notNull}
+	return keyspace.Column{Name: c.Name, Native: c.spelled, Nullable: !c.notNull, Collation: c.collation}
 }
 
 // selected is the column in a select list.

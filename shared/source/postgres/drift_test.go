@@ -67,6 +67,39 @@ func TestDrift(t *testing.T) {
 	})
 }
 
+// A bound divides the rows by the order that it was made in: ranges of one order
+// overlap and leave rows out in another (PLN-08).
+func TestAKeyInAnotherOrderIsDrift(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, `create table sorted (k text primary key); insert into sorted values ('a'), ('B'), ('c')`)
+	src := s.source(t)
+	table, err := src.Describe(t.Context(), s.table("sorted"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := table.Keys[0].Columns
+	s.exec(t, `alter table sorted alter k type text collate "C"`)
+	spec := source.ReadSpec{Relation: table.Relation, Columns: table.Columns, Key: key, Range: keyspace.Range{UpTo: keyspace.Key{"b"}}}
+	for name, read := range map[string]func() error{
+		"a range": func() error { _, err := src.Read(t.Context(), spec); return err },
+		"a window": func() error {
+			w := spec
+			w.Key, w.Window = nil, &keyspace.Window{Cursor: key[0], To: "b"}
+			_, err := src.Read(t.Context(), w)
+			return err
+		},
+		"a cut": func() error { _, err := src.SplitPoints(t.Context(), table.Relation, key, nil, 2); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sourcetest.WantRefusal(t, read(), fault.Drift, failure.Drift, `"k" was sorted by pg_catalog.default and is by pg_catalog.C`)
+		})
+	}
+	spec.Key[0].Collation = "" // planned before the order was noted
+	if _, err := src.Read(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // meanwhile runs statements in a transaction that it commits as soon as the
 // action in test waits for their locks: the action's snapshot is older than
 // the commit.
