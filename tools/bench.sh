@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: tools/bench.sh own|peers [FLAG...]
 #
-# Starts a PostgreSQL of its own, measures (flags: go run ./tools/bench own -h),
-# stops it. BENCH_KEEP=1 keeps server and tables for the next time.
+# Starts a PostgreSQL and a MariaDB of its own, measures one after the other
+# (flags: go run ./tools/bench own -h), stops them. BENCH_KEEP=1 keeps servers and
+# tables for the next time; BENCH_ENGINES=mariadb measures that one only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:?usage: tools/bench.sh own|peers [FLAG...]}
@@ -15,11 +16,15 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-wanted=(postgres)
+read -ra engines <<<"${BENCH_ENGINES:-postgres mariadb}"
+wanted=("${engines[@]}")
 [[ $what != peers ]] || wanted+=(peers upstream)
 variables=$(tools/servers/up "${wanted[@]}")
 eval "$variables"
 make --no-print-directory build
 mkdir -p build/bench
 go build -o build/bench/bench ./tools/bench
-build/bench/bench "$what" -url "$LAPSTRAKE_TEST_POSTGRES_URL" -python "${LAPSTRAKE_TEST_PEERS:-}" -rivet "${LAPSTRAKE_TEST_RIVET:-}" "$@"
+for engine in "${engines[@]}"; do
+  url=LAPSTRAKE_TEST_${engine^^}_URL
+  build/bench/bench "$what" -url "${!url}" -python "${LAPSTRAKE_TEST_PEERS:-}" -rivet "${LAPSTRAKE_TEST_RIVET:-}" "$@"
+done

@@ -15,16 +15,16 @@ func TestRatiosAreOfTheBestThatDidNotFail(t *testing.T) {
 	}
 	wrong := took(1, 1)
 	wrong.failed = "its output has half the rows"
-	got := ratiosOf(tables[0], all, []result{took(2, 3), took(1, 2), wrong, took(6.2, 9), took(9, 9), took(12, 12)})
+	got := ratiosOf("postgres", tables[0], all, []result{took(2, 3), took(1, 2), wrong, took(6.2, 9), took(9, 9), took(12, 12)})
 	want := []string{
-		"lineitem postgres lapstrake/copy-thrown-away wall ratio 1.50",
+		"lineitem postgres lapstrake/thrown-away wall ratio 1.50",
 		"lineitem postgres lapstrake/upstream cpu ratio 6.0",
 		"lineitem postgres lapstrake/best-peer cpu ratio 3.1",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Fatalf("%s", strings.Join(got, "\n"))
 	}
-	if got := ratiosOf(tables[0], all[:1], []result{took(2, 3)}); len(got) != 0 {
+	if got := ratiosOf("postgres", tables[0], all[:1], []result{took(2, 3)}); len(got) != 0 {
 		t.Fatalf("ratios with nobody: %s", got)
 	}
 }
@@ -36,9 +36,11 @@ func TestTablesHaveTheirStatements(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := definitions.ReadFile("tables/" + name + ".sql")
-		if err != nil || !strings.Contains(string(body), "{rows}") {
-			t.Errorf("%s: %v", name, err)
+		for _, engine := range []string{"", ".mariadb"} {
+			body, err := definitions.ReadFile("tables/" + name + engine + ".sql")
+			if err != nil || !strings.Contains(string(body), "{rows}") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 		for _, full := range tables {
 			if full.name == name && chosen[0].rows != full.rows/2 {

@@ -9,7 +9,7 @@ import (
 )
 
 // machine describes in a line what the figures are of.
-func machine(ctx context.Context, db *server, runs int) string {
+func machine(ctx context.Context, db engine, runs int) string {
 	model := runtime.GOARCH
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(info)) {
@@ -23,10 +23,6 @@ func machine(ctx context.Context, db *server, runs int) string {
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		load, _, _ = strings.Cut(string(text), " ")
 	}
-	version := "unknown"
-	if err := db.conn.QueryRow(ctx, "show server_version").Scan(&version); err != nil {
-		version = "unknown"
-	}
-	return fmt.Sprintf("%d × %s, %s, PostgreSQL %s on the same machine; least of %d runs, turn by turn; load at the start %s",
-		runtime.NumCPU(), model, runtime.Version(), version, runs, load)
+	return fmt.Sprintf("%d × %s, %s, %s on the same machine; least of %d runs, turn by turn; load at the start %s",
+		runtime.NumCPU(), model, runtime.Version(), db.version(ctx), runs, load)
 }

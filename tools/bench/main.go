@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench "+args[0], flag.ContinueOnError)
 	flags.StringVar(&o.lapstrake, "lapstrake", "build/lapstrake", "`binary` to measure")
-	flags.StringVar(&o.url, "url", "", "`URL` of a PostgreSQL on this machine, where a database named bench is made")
+	flags.StringVar(&o.url, "url", "", "`URL` of a PostgreSQL or MariaDB on this machine, where a database named bench is made")
 	flags.StringVar(&o.dir, "dir", "build/bench", "`folder` for configs and output, whose content is lost")
 	flags.StringVar(&o.python, "python", "", "`binary` of the Python that has the peers")
 	flags.StringVar(&o.rivet, "rivet", "", "`binary` of the upstream")

@@ -9,13 +9,13 @@ import (
 )
 
 // config is the export that is measured: with the defaults, by one worker.
-const config = `source: { type: postgres, url_env: DATABASE_URL }
+const config = `source: { type: %[2]s, url_env: DATABASE_URL }
 exports:
-  - { name: %[1]s, table: public.%[1]s, mode: full, format: parquet, compression: zstd, destination: { type: local, path: out } }
+  - { name: %[1]s, table: %[3]s.%[1]s, mode: full, format: parquet, compression: zstd, destination: { type: local, path: out } }
 `
 
 // desk makes the folder that a table is exported in.
-func (o options) desk(t table) (string, error) {
+func (o options) desk(db engine, t table) (string, error) {
 	dir := filepath.Join(o.dir, t.name)
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
@@ -23,7 +23,7 @@ func (o options) desk(t table) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	return dir, os.WriteFile(filepath.Join(dir, "rivet.yaml"), fmt.Appendf(nil, config, t.name), 0o644)
+	return dir, os.WriteFile(filepath.Join(dir, "rivet.yaml"), fmt.Appendf(nil, config, t.name, db.source(), db.schema()), 0o644)
 }
 
 // export is the command line of a whole run, its verdict included.
@@ -48,29 +48,25 @@ func own(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	at, err := prepare(ctx, o.url, chosen)
-	if err != nil {
-		return err
-	}
-	if err := os.Setenv("DATABASE_URL", at); err != nil {
-		return err
-	}
-	db, err := watch(ctx, at)
+	db, err := connect(ctx, o.url, chosen)
 	if err != nil {
 		return err
 	}
 	defer db.close(ctx)
+	if err := os.Setenv("DATABASE_URL", db.at()); err != nil {
+		return err
+	}
 	fmt.Println(machine(ctx, db, o.runs))
 	// All commands first: what the kernel calls the most memory of a process
 	// begins with that of the one that started it, which is small only now.
 	whole := make([]usage, len(chosen))
 	for i, t := range chosen {
-		if whole[i], err = o.whole(ctx, db, at, t); err != nil {
+		if whole[i], err = o.whole(ctx, db, t); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
 	for i, t := range chosen {
-		f, err := o.figures(ctx, at, t)
+		f, err := o.figures(ctx, db, t)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -80,15 +76,15 @@ func own(ctx context.Context, o options) error {
 	return nil
 }
 
-func (o options) whole(ctx context.Context, db *server, at string, t table) (usage, error) {
-	dir, err := o.desk(t)
+func (o options) whole(ctx context.Context, db engine, t table) (usage, error) {
+	dir, err := o.desk(db, t)
 	if err != nil {
 		return usage{}, err
 	}
 	var least usage
 	for i := range o.runs {
 		progress("%s: run %d of %d of the command", t.name, i+1, o.runs)
-		u, err := db.measure(ctx, dir, o.export(at))
+		u, err := measure(ctx, db, dir, o.export(db.at()))
 		if err != nil {
 			return u, err
 		}
@@ -101,9 +97,9 @@ func (o options) whole(ctx context.Context, db *server, at string, t table) (usa
 }
 
 // figures takes the least of every pipeline's costs, turn by turn.
-func (o options) figures(ctx context.Context, at string, t table) (figures, error) {
+func (o options) figures(ctx context.Context, db engine, t table) (figures, error) {
 	var f figures
-	dir, err := o.desk(t)
+	dir, err := o.desk(db, t)
 	if err != nil {
 		return f, err
 	}
@@ -119,7 +115,7 @@ func (o options) figures(ctx context.Context, at string, t table) (figures, erro
 		var sealed cost
 		steps := []func() (cost, error){
 			func() (cost, error) {
-				return costOf(func() (err error) { f.wire, err = floor(ctx, at, t.name); return err })
+				return costOf(func() (err error) { f.wire, err = floor(ctx, db.at(), t.name); return err })
 			},
 			func() (cost, error) { return costOf(func() error { return p.read(ctx, nil, "") }) },
 			func() (cost, error) {

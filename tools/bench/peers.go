@@ -31,15 +31,22 @@ const (
 	upstream
 )
 
-// peerNames are what peers.py knows.
-var peerNames = []string{"duckdb", "connectorx", "adbc", "polars", "chdb"}
+// peerNames are what peers.py knows for an engine.
+var peerNames = map[string][]string{
+	"postgres": {"duckdb", "connectorx", "adbc", "polars", "chdb"},
+	"mariadb":  {"duckdb", "connectorx", "polars", "chdb"},
+}
+
+// floorNames are what reads a table and throws it away.
+var floorNames = map[string]string{"postgres": "COPY, thrown away", "mariadb": "rows, thrown away"}
 
 // contestants are the tools that can be had, ours first.
-func (o options) contestants(at, scripts string) ([]tool, error) {
+func (o options) contestants(db engine, scripts string) ([]tool, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
+	at := db.at()
 	environment := append(os.Environ(), "DATABASE_URL="+at)
 	plain := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(name, args...)
@@ -48,9 +55,9 @@ func (o options) contestants(at, scripts string) ([]tool, error) {
 	}
 	all := []tool{
 		{"lapstrake", ours, func(table) *exec.Cmd { return o.export(at) }},
-		{"COPY, thrown away", floors, func(t table) *exec.Cmd { return plain(self, "floor", "-url", at, "-table", t.name) }},
+		{floorNames[db.name()], floors, func(t table) *exec.Cmd { return plain(self, "floor", "-url", at, "-table", t.name) }},
 	}
-	for _, name := range peerNames {
+	for _, name := range peerNames[db.name()] {
 		if o.python == "" || o.only != "" && !slices.Contains(strings.Split(o.only, ","), name) {
 			continue
 		}
@@ -76,11 +83,7 @@ func peers(ctx context.Context, o options) error {
 	if o.python == "" {
 		return fmt.Errorf("-python is missing: it also compares the outputs with the table")
 	}
-	at, err := prepare(ctx, o.url, chosen)
-	if err != nil {
-		return err
-	}
-	db, err := watch(ctx, at)
+	db, err := connect(ctx, o.url, chosen)
 	if err != nil {
 		return err
 	}
@@ -92,19 +95,19 @@ func peers(ctx context.Context, o options) error {
 	if err := os.WriteFile(scripts, []byte(script), 0o644); err != nil {
 		return err
 	}
-	all, err := o.contestants(at, scripts)
+	all, err := o.contestants(db, scripts)
 	if err != nil {
 		return err
 	}
 	fmt.Println(machine(ctx, db, o.runs))
 	var ratios []string
 	for _, t := range chosen {
-		results, err := o.contest(ctx, db, at, scripts, t, all)
+		results, err := o.contest(ctx, db, scripts, t, all)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 		printContest(t, all, results)
-		ratios = append(ratios, ratiosOf(t, all, results)...)
+		ratios = append(ratios, ratiosOf(db.name(), t, all, results)...)
 	}
 	fmt.Println()
 	for _, line := range ratios {
@@ -116,12 +119,12 @@ func peers(ctx context.Context, o options) error {
 // contest lets every tool export the table, one after another, and that as
 // often as there are runs. A tool that fails, or whose output is not the table,
 // is left out from then on and says why.
-func (o options) contest(ctx context.Context, db *server, at, scripts string, t table, all []tool) ([]result, error) {
-	dir, err := o.desk(t)
+func (o options) contest(ctx context.Context, db engine, scripts string, t table, all []tool) ([]result, error) {
+	dir, err := o.desk(db, t)
 	if err != nil {
 		return nil, err
 	}
-	want, err := t.truth(ctx, at)
+	want, err := db.truth(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +155,8 @@ func (o options) contest(ctx context.Context, db *server, at, scripts string, t 
 	return results, nil
 }
 
-func (o options) once(ctx context.Context, db *server, dir, scripts string, t table, c tool, want truth) (usage, error) {
-	u, err := db.measure(ctx, dir, c.command(t))
+func (o options) once(ctx context.Context, db engine, dir, scripts string, t table, c tool, want truth) (usage, error) {
+	u, err := measure(ctx, db, dir, c.command(t))
 	if err != nil || c.kind == floors {
 		return u, err
 	}
@@ -196,7 +199,7 @@ func printContest(t table, all []tool, results []result) {
 }
 
 // ratiosOf says how many times as much CPU time the others took.
-func ratiosOf(t table, all []tool, results []result) []string {
+func ratiosOf(engine string, t table, all []tool, results []result) []string {
 	best := map[kind]int{}
 	for i, c := range all {
 		if b, found := best[c.kind]; results[i].failed == "" && (!found || results[i].cpu < results[b].cpu) {
@@ -206,14 +209,14 @@ func ratiosOf(t table, all []tool, results []result) []string {
 	var lines []string
 	mine := results[0]
 	if b, found := best[floors]; found {
-		lines = append(lines, fmt.Sprintf("%s postgres lapstrake/copy-thrown-away wall ratio %.2f", t.name, mine.wall.Seconds()/results[b].wall.Seconds()))
+		lines = append(lines, fmt.Sprintf("%s %s lapstrake/thrown-away wall ratio %.2f", t.name, engine, mine.wall.Seconds()/results[b].wall.Seconds()))
 	}
 	if b, found := best[upstream]; found {
-		lines = append(lines, fmt.Sprintf("%s postgres lapstrake/upstream cpu ratio %.1f", t.name, results[b].cpu.Seconds()/mine.cpu.Seconds()))
+		lines = append(lines, fmt.Sprintf("%s %s lapstrake/upstream cpu ratio %.1f", t.name, engine, results[b].cpu.Seconds()/mine.cpu.Seconds()))
 	}
 	if b, found := best[peer]; found {
 		progress("%s: the best peer is %s", t.name, all[b].name)
-		lines = append(lines, fmt.Sprintf("%s postgres lapstrake/best-peer cpu ratio %.1f", t.name, results[b].cpu.Seconds()/mine.cpu.Seconds()))
+		lines = append(lines, fmt.Sprintf("%s %s lapstrake/best-peer cpu ratio %.1f", t.name, engine, results[b].cpu.Seconds()/mine.cpu.Seconds()))
 	}
 	return lines
 }

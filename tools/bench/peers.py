@@ -13,7 +13,13 @@ import sys
 from urllib.parse import urlsplit
 
 URL = os.environ.get("DATABASE_URL", "")
+POSTGRES = URL.startswith("postgres")
 LEVEL = 3
+
+
+def as_words():
+    at = urlsplit(URL)
+    return f"host={at.hostname} port={at.port} user={at.username} password={at.password} database={at.path[1:]}"
 
 
 def duckdb(table, out):
@@ -21,13 +27,15 @@ def duckdb(table, out):
     import duckdb_ext
 
     # Extensions come from a package here and not from the tool's own server.
+    extension, kind, at = ("postgres_scanner", "postgres", URL) if POSTGRES else ("mysql_scanner", "mysql", as_words())
     folder = os.path.join(list(duckdb_ext.__path__)[0], "extensions")
-    found = glob.glob(os.path.join(folder, "**", "postgres_scanner.duckdb_extension"), recursive=True)
+    found = glob.glob(os.path.join(folder, "**", extension + ".duckdb_extension"), recursive=True)
     db = duckdb.connect(config={"allow_unsigned_extensions": "true"})
     db.load_extension(found[0])
-    db.execute("SET pg_connection_limit = 1")
-    db.execute(f"ATTACH '{URL}' AS pg (TYPE postgres, READ_ONLY)")
-    db.execute(f"COPY (FROM pg.{table}) TO '{out}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {LEVEL})")
+    if POSTGRES:
+        db.execute("SET pg_connection_limit = 1")
+    db.execute(f"ATTACH '{at}' AS source (TYPE {kind}, READ_ONLY)")
+    db.execute(f"COPY (FROM source.{table}) TO '{out}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {LEVEL})")
 
 
 def connectorx(table, out):
@@ -66,7 +74,7 @@ def chdb(table, out):
     import chdb
 
     at = urlsplit(URL)
-    source = f"postgresql('{at.hostname}:{at.port}', '{at.path[1:]}', '{table}', '{at.username}', '{at.password}')"
+    source = f"{'postgresql' if POSTGRES else 'mysql'}('{at.hostname}:{at.port}', '{at.path[1:]}', '{table}', '{at.username}', '{at.password}')"
     settings = f"output_format_parquet_compression_method = 'zstd', output_format_compression_level = {LEVEL}"
     chdb.query(f"INSERT INTO FUNCTION file('{out}', 'Parquet') SELECT * FROM {source} SETTINGS {settings}")
 

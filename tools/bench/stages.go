@@ -7,9 +7,8 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
 	"github.com/lapstrake/lapstrake/shared/commit"
@@ -20,22 +19,13 @@ import (
 	"github.com/lapstrake/lapstrake/shared/wiring"
 )
 
-// floor reads a table by COPY and throws it away: what no client can do
-// without. It returns the bytes that came.
+// floor reads a table and throws it away. It returns the bytes that came.
 func floor(ctx context.Context, at, table string) (int64, error) {
-	conn, err := pgx.Connect(ctx, at)
-	if err != nil {
-		return 0, err
+	if strings.HasPrefix(at, "mysql:") || strings.HasPrefix(at, "mariadb:") {
+		return mariaDBFloor(ctx, at, table)
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	var n counter
-	_, err = conn.PgConn().CopyTo(ctx, &n, "copy (select * from "+table+") to stdout (format binary)")
-	return int64(n), err
+	return postgresFloor(ctx, at, table)
 }
-
-type counter int64
-
-func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
 
 // cost is what a piece of work has cost this process.
 type cost struct {
