@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/lapstrake/lapstrake/shared/source/sqlserver/tdsfake"
 )
@@ -192,8 +193,16 @@ func asText(v any, from, to kind, style int) (any, error) {
 			s = strings.ToUpper(hex.EncodeToString(v))
 		case style == 1:
 			s = "0x" + strings.ToUpper(hex.EncodeToString(v))
-		case isText(from.Type): // that no string can hold
+		case isText(from.Type) && strings.HasPrefix(from.Name, "n") == strings.HasPrefix(to.Name, "n"): // that no string can hold
 			return v, nil
+		case isText(from.Type): // what a code page has no character for becomes another one
+			for _, b := range v {
+				if b < utf8.RuneSelf {
+					s += string(rune(b))
+				} else {
+					s += "\u30fb"
+				}
+			}
 		default:
 			return nil, failedTo(v, to.Type)
 		}
