@@ -20,7 +20,8 @@ func (v *Vector) AppendDecimalText(text []byte) error {
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
 		negative, text = text[0] == '-', text[1:]
 	}
-	var sum [4]uint64 // little-endian limbs
+	var sum [4]uint64 // little-endian limbs, of the groups that are full
+	full := false     // if there are any
 	group, times := uint64(0), uint64(1)
 	whole, fraction, point, digits := 0, 0, false, 0
 	for _, c := range text {
@@ -48,7 +49,7 @@ func (v *Vector) AppendDecimalText(text []byte) error {
 		group, times = group*10+uint64(c-'0'), times*10
 		if times == 1e18 {
 			multiplyAdd(&sum, times, group)
-			group, times = 0, 1
+			group, times, full = 0, 1, true
 		}
 	}
 	if digits == 0 {
@@ -58,8 +59,12 @@ func (v *Vector) AppendDecimalText(text []byte) error {
 		group, times = group*10, times*10
 		if times == 1e18 {
 			multiplyAdd(&sum, times, group)
-			group, times = 0, 1
+			group, times, full = 0, 1, true
 		}
+	}
+	if !full { // most: 64 bits hold it
+		v.appendWhole(group, negative)
+		return nil
 	}
 	multiplyAdd(&sum, times, group)
 	var out [32]byte
@@ -71,6 +76,20 @@ func (v *Vector) AppendDecimalText(text []byte) error {
 	}
 	v.AppendFixed(out[:v.Type.Width()])
 	return nil
+}
+
+// appendWhole adds a number of less than 63 bits.
+func (v *Vector) appendWhole(n uint64, negative bool) {
+	sign := uint64(0)
+	if negative && n > 0 {
+		n, sign = -n, ^uint64(0)
+	}
+	v.appendValidity(true)
+	v.Data = binary.LittleEndian.AppendUint64(v.Data, n)
+	for range v.Type.Width()/8 - 1 {
+		v.Data = binary.LittleEndian.AppendUint64(v.Data, sign)
+	}
+	v.Len++
 }
 
 // multiplyAdd sets sum to sum × times + plus. It cannot overflow: 76 digits fit
