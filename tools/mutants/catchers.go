@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // The packages whose tests catch mutants.
 const (
 	simulation = "functions/simulation"
@@ -18,6 +20,12 @@ const (
 )
 
 var catchers = []string{simulation, dispatch, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, chunkplan, memory, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
+
+// scheduled is the random simulation, which has to notice within so many seeds. It
+// leaves off three minutes before the tests' deadline.
+func scheduled(seeds int) catcher {
+	return catcher{pkg: schedules, test: "TestSimulation", args: []string{fmt.Sprintf("-seeds=%d", seeds), "-brief", "-test.timeout=10m"}}.saying("broke in")
+}
 
 func simulated(test string) catcher  { return catcher{pkg: simulation, test: test} }
 func passing(test string) catcher    { return catcher{pkg: dispatch, test: test} }

@@ -220,6 +220,16 @@ var fenceMutants = []mutant{
 		caughtBy: simulated("TestOlderCursorIsPutBack/incremental, out/{run_id}/, the newest is put back"),
 	},
 	{
+		name: "an-older-copy-is-followed", rule: "V10, V12, ADR-0008",
+		removes: "nothing but the document tells which generation is the newest",
+		edits: []edit{
+			holds(generationFile, "Fence.looksNewest", "g > own", "false"),
+			holds(generationFile, "Fence.looksNewest", "f.Seen > own", "false"),
+			holds(generationFile, "Fence.leaveTrace", "!theirs", "true"),
+		},
+		caughtBy: scheduled(100),
+	},
+	{
 		name: "a-document-below-the-manifest", rule: "V8, ADR-0008",
 		removes:  "a document below the generation of the prefix's manifest is refused",
 		edits:    []edit{holds(generationFile, "Fence.looksNewest", "f.Seen > own", "false")},

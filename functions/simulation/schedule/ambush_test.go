@@ -57,6 +57,21 @@ func newForgetting(rng *rand.Rand) ambush {
 	return a
 }
 
+// swapping are the calls around a swap of the fence, and those that rest on what
+// it has read of the fence before.
+var swapping = []point{
+	{"replace", "cursor.json"}, {"replace", "cursor.json"}, {"create", "generations/"}, {"list", "generations/"}, {"get", "cursor.json"},
+	{"create", "manifest-"}, {"replace", "/manifest.json"}, {"replace", "_SUCCESS"},
+}
+
+// newSwitching is the ambush of ADR-0008: while a process sleeps beside the fence,
+// later runs publish, and then the document that it has read is put back.
+func newSwitching(rng *rand.Rand) ambush {
+	a := newAmbush(rng)
+	a.point, a.rival = swapping[rng.IntN(len(swapping))], oldCursor
+	return a
+}
+
 func newAmbush(rng *rand.Rand) ambush {
 	a := ambush{
 		point: points[rng.IntN(len(points))], passes: []int{0, 0, 0, 1, 2}[rng.IntN(5)], behind: rng.IntN(4) == 0,
@@ -93,7 +108,7 @@ func (d *disorder) springs(s *simulation, c *call) bool {
 			a.armed = c.p.id
 			continue
 		}
-		d.hunt = &hunt{ambush: *a, who: c.p.id, run: c.p.run, left: 500, published: s.check.publications}
+		d.hunt = &hunt{ambush: *a, who: c.p.id, run: c.p.run, left: 500, published: s.check.publications, known: len(s.documents)}
 		d.ambushes = append(d.ambushes[:i], d.ambushes[i+1:]...)
 		d.opening = d.overtake(s, c.p, d.hunt.rival)
 		if s.top.cursor != "" {
@@ -121,7 +136,7 @@ func (d *disorder) untilAmbushed(s *simulation) (decision, bool) {
 // overtake is what starts while p sleeps.
 func (d *disorder) overtake(s *simulation, p *process, rival act) []decision {
 	switch rival {
-	case supersede:
+	case supersede, oldCursor:
 		next := min(s.newest+1, lastRun-1)
 		return []decision{{act: supersede, n: next}}
 	case resume:
@@ -146,6 +161,7 @@ type hunt struct {
 	run       int
 	left      int // decisions until it wakes up, whatever has happened
 	published int // publications when it fell asleep
+	known     int // fence documents that had been written then
 	awake     bool
 	resumed   bool // the second life, too
 	idle      int
@@ -161,6 +177,11 @@ func (d *disorder) hunting(s *simulation) (decision, bool) {
 	}
 	h.left--
 	if !h.awake && (h.left < 0 || h.idle > 4 || s.check.publications > h.published && len(s.unended()) == 0) {
+		if h.rival == oldCursor && h.known > 0 {
+			n := decision{act: oldCursor, n: h.known}
+			h.known = 0
+			return n, true
+		}
 		h.awake, h.left = true, 80
 		if s.check.publications > h.published {
 			s.saw("a process wakes up after a rival has published")

@@ -112,6 +112,7 @@ func (s *simulation) invoke(d decision) {
 		}
 		if d.act == reanchor {
 			t.Reanchor, t.RunID = true, runID(d.n)
+			s.anew[t.RunID] = true
 		}
 	case resume, repairRun:
 		t = wire.Trigger{Version: wire.Version, Action: wire.ActionResume, RunID: runID(d.n), Force: d.act == repairRun}

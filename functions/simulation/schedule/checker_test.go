@@ -38,6 +38,7 @@ type checker struct {
 	// publications counts the writes of markers.
 	publications int
 	committed    map[contract.Generation]contract.RunID
+	opened       map[contract.Generation]contract.RunID
 	sidecars     map[contract.RunID]sidecar
 	manifests    map[generation]contract.Fingerprint // of any success manifest
 	stood        map[string]map[contract.Fingerprint]contract.Generation
@@ -103,7 +104,7 @@ type pair struct {
 func newChecker(s *simulation) *checker {
 	c := &checker{
 		s: s, objects: make(map[string]object), plans: make(map[contract.RunID]plan), tokens: make(map[string]bool),
-		frozen: make(map[generation]frozen), committed: make(map[contract.Generation]contract.RunID),
+		frozen: make(map[generation]frozen), committed: make(map[contract.Generation]contract.RunID), opened: make(map[contract.Generation]contract.RunID),
 		sidecars: make(map[contract.RunID]sidecar), manifests: make(map[generation]contract.Fingerprint), pairs: make(map[string]*pair), emptied: make(map[contract.RunID]bool), repaired: make(map[contract.RunID]bool), over: make(map[contract.RunID]bool), repairing: make(map[generation]bool),
 		delivered: deliveries{make(map[int64]contract.RunID), make(map[int64]contract.RunID)},
 		stood:     make(map[string]map[contract.Fingerprint]contract.Generation),
@@ -147,7 +148,15 @@ func cloned(chunks map[contract.RunID]map[contract.TaskID]runstate.Chunk) map[co
 func (c *checker) cursorLost() {
 	c.cursor = contract.CursorDocument{}
 	clear(c.committed)
+	clear(c.opened)
 	clear(c.emptied) // the fence alone knew of it
+}
+
+// cursorPutBack is told of a copy that an operator has put in the place of the
+// fence document: what follows starts from it.
+func (c *checker) cursorPutBack(body []byte) {
+	c.cursor = documentOf(body)
+	clear(c.emptied)
 }
 
 func (c *checker) cursorRestored() {
@@ -279,6 +288,9 @@ func (c *checker) ended(p *process, err error) {
 	again := c.s.restores > 0 && fault.CodeOf(err) == "LAPSTRAKE_INTERNAL_NOT_DETERMINISTIC"
 	if again {
 		c.s.saw("a restored table has another content of a generation")
+	}
+	if fault.CodeOf(err) == commit.CodeCursorOld {
+		c.s.saw("an older copy of the fence is refused")
 	}
 	if fault.ClassOf(err) == fault.Bug && !again {
 		c.fail("bug", "%s ends with %v", p.what, err)

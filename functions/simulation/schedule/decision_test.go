@@ -53,6 +53,9 @@ const (
 	backUpTable  act = "operator backs up the table"
 	restoreTable act = "operator restores the table"
 	loseCursor   act = "operator deletes the cursor document"
+	// A cursor document that has stood is put back: n says which, counted from 1.
+	oldCursor    act = "operator puts back an older cursor document"
+	newestCursor act = "operator puts back the newest cursor document"
 )
 
 // fate is what becomes of a call.
@@ -100,8 +103,10 @@ func (d decision) String() string {
 		return strings.TrimSuffix(fmt.Sprintf("  %d: %s: %s", d.who, d.act, d.what), ": ")
 	case insertRow, updateRow, deleteRow:
 		return fmt.Sprintf("%s %d", d.act, d.n)
-	case loseTable, backUpTable, restoreTable, loseCursor:
+	case loseTable, backUpTable, restoreTable, loseCursor, newestCursor:
 		return string(d.act)
+	case oldCursor:
+		return fmt.Sprintf("%s, the %dth that was written", d.act, d.n)
 	case moveRow:
 		return fmt.Sprintf("%s %d to %s", d.act, d.n, d.what)
 	case losePart, overwritePart, dropMessage:

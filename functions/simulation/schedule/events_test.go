@@ -12,7 +12,10 @@ func (d *disorder) event(s *simulation) (decision, bool) {
 	if s.top.cursor != "" && d.fresh > 0 && d.rng.IntN(6) == 0 {
 		return d.freshRow(s), true
 	}
-	switch k := d.rng.IntN(110); {
+	if d.copies > 0 && d.rng.IntN(12) == 0 {
+		return d.olderCopy(s)
+	}
+	switch k := d.rng.IntN(113); {
 	case k < 45:
 		if crowded {
 			return decision{}, false
@@ -64,6 +67,8 @@ func (d *disorder) event(s *simulation) (decision, bool) {
 	case k < 110 && d.backups > 0 && s.backup != nil:
 		d.backups--
 		return decision{act: restoreTable}, true
+	case k < 113 && s.stale():
+		return d.cure(s)
 	}
 	return decision{}, false
 }

@@ -155,7 +155,7 @@ func TestEveryMemoryOfTheCheckerIsPartOfAState(t *testing.T) {
 	known := []string{
 		"s", "broken", // not a memory
 		"delivered", // follows from the sidecars
-		"objects", "plans", "runs", "chunks", "tokens", "recorded", "frozen", "cursor", "committed", "sidecars", "manifests", "stood", "pairs", "emptied", "repaired", "repairing", "over", "publications",
+		"objects", "plans", "runs", "chunks", "tokens", "recorded", "frozen", "cursor", "committed", "opened", "sidecars", "manifests", "stood", "pairs", "emptied", "repaired", "repairing", "over", "publications",
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[checker]()) {
 		if !slices.Contains(known, f.Name) {

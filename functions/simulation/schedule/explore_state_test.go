@@ -174,7 +174,7 @@ func (c *checker) memory() digest {
 			fmt.Fprintln(&b, run, id, x.Status, x.Gen, x.Attempts, x.LeaseToken, x.Live(), x.Range, x.Parts)
 		}
 	}
-	fmt.Fprintln(&b, c.tokens, c.recorded, c.frozen, c.committed, c.manifests, c.stood, c.emptied, c.repaired, c.repairing, c.over, c.publications)
+	fmt.Fprintln(&b, c.tokens, c.recorded, c.frozen, c.committed, c.opened, c.manifests, c.stood, c.emptied, c.repaired, c.repairing, c.over, c.publications)
 	for _, id := range sorted(c.sidecars) {
 		fmt.Fprintln(&b, id, c.sidecars[id].prefix, c.sidecars[id].fingerprint)
 	}

@@ -58,8 +58,10 @@ func (c *checker) commitsInTime(p *process, m contract.Manifest) {
 		c.s.saw("a successor seals")
 	default:
 		c.s.saw("a run commits")
-		if c.cursor.OwnerRunID != m.RunID && c.cursor.State != contract.FenceOpening && c.s.cursorLosses == 0 {
-			c.fail("D15", "run %s commits generation %d after run %s has opened generation %d", short(m.RunID), m.Generation, short(c.cursor.OwnerRunID), c.cursor.Generation)
+		for _, g := range sorted(c.opened) {
+			if owner := c.opened[g]; g > m.Generation && owner != m.RunID && c.s.cursorLosses == 0 {
+				c.fail("D15", "run %s commits generation %d after run %s has opened generation %d", short(m.RunID), m.Generation, short(owner), g)
+			}
 		}
 	}
 }

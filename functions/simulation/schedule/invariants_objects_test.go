@@ -72,11 +72,28 @@ func (c *checker) moved(p *process, from, to string) {
 
 // counts reports whether the object is as it was recorded by a run that may
 // still publish it, or has. What a sealed run recorded is nobody's, nor what a
-// repair recorded that another run has ended; what either has published is
+// repair recorded that another run has ended, nor what a run recorded that was
+// followed through a copy of the fence from before it had opened: it made its plan
+// later, so its finalizer finds the fence lost. What any of them has published is
 // looked for in the sidecars.
 func (c *checker) counts(key string) bool {
 	r, known := c.recorded[key]
-	return known && r.fingerprint == c.objects[key].fingerprint && !c.sealed(r.run) && !c.over[r.run]
+	return known && r.fingerprint == c.objects[key].fingerprint && !c.sealed(r.run) && !c.over[r.run] && !c.passedOver(r.run)
+}
+
+// passedOver reports whether a run has not committed, and one that has not sealed
+// it has opened a later generation.
+func (c *checker) passedOver(run contract.RunID) bool {
+	if _, decided := c.sidecars[run]; decided || c.s.copies == 0 {
+		return false
+	}
+	var own, newest contract.Generation
+	for g, owner := range c.opened {
+		if newest = max(newest, g); owner == run {
+			own = max(own, g)
+		}
+	}
+	return own > 0 && c.opened[newest] != run
 }
 
 func (c *checker) sealed(run contract.RunID) bool {
@@ -90,6 +107,12 @@ func (c *checker) fence(p *process, body []byte) {
 	if err != nil {
 		c.fail("V8", "cursor.json cannot be read: %v", err)
 		return
+	}
+	c.s.documents = append(c.s.documents, body)
+	if c.s.anew[doc.OwnerRunID] && doc.State == contract.FenceOpen && c.cursor.Generation > 0 && c.cursor.OwnerRunID != doc.OwnerRunID {
+		c.s.saw("fence: re-anchored over an older copy")
+		c.s.cursorLosses++
+		c.cursorLost()
 	}
 	was := c.cursor
 	if was.OwnerRunID == doc.OwnerRunID && doc.State == contract.FenceCommitted && doc.Generation > was.Generation {
@@ -112,10 +135,33 @@ func (c *checker) fence(p *process, body []byte) {
 		c.committed[doc.Generation] = doc.OwnerRunID
 		c.committedIsPublished(doc)
 	}
+	c.opensOnce(was, doc)
 	c.opensAfterSealing(was, doc)
 	c.position(was, doc)
 	c.sawFence(was, doc)
 	c.cursor = doc
+}
+
+// opensOnce is V12 as the fence shows it: a generation is open to one run only,
+// whichever copy of the document another one has taken it from. A process that
+// has looked before the copy came takes such a generation without asking once
+// more, and then nobody goes on from that.
+func (c *checker) opensOnce(was, doc contract.CursorDocument) {
+	if owner, known := c.opened[was.Generation]; known && owner != was.OwnerRunID && doc.Generation > was.Generation {
+		c.fail("V12", "run %s goes on from generation %d of run %s, which run %s has opened", short(doc.OwnerRunID), was.Generation, short(was.OwnerRunID), short(owner))
+	}
+	if doc.State == contract.FenceOpening {
+		return
+	}
+	asleep := c.s.copies > 0 && doc.OwnerRunID == was.OwnerRunID && doc.Generation > was.Generation
+	switch owner, known := c.opened[doc.Generation]; {
+	case !known || owner == doc.OwnerRunID:
+		c.opened[doc.Generation] = doc.OwnerRunID
+	case asleep:
+		c.s.saw("fence: a sleeper takes a generation from an older copy")
+	default:
+		c.fail("V12", "generation %d was opened by run %s and by run %s", doc.Generation, short(owner), short(doc.OwnerRunID))
+	}
 }
 
 // opensAfterSealing is D15 as the successor sees it: when it opens, the run
@@ -145,6 +191,9 @@ func (c *checker) committedIsPublished(doc contract.CursorDocument) {
 		return
 	}
 	m, there := c.sidecars[by.RunID]
+	if c.s.damages > 0 && c.repairing[generation{doc.OwnerRunID, doc.Generation}] {
+		return // what has committed and lost a part is published by its repair
+	}
 	if there && c.repaired[by.RunID] && m.Generation > by.Generation {
 		return // a repair is on its way to the fence
 	}

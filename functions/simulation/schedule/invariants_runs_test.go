@@ -41,7 +41,9 @@ func (c *checker) run(p *process, op string, now runstate.Run) {
 	if now.Status == runstate.RunSucceeded {
 		c.succeeded(now)
 	}
-	lost := c.s.cursorLosses > 0 // without the document nothing that has committed is published to its end
+	// Without the document nothing that has committed is published to its end, and
+	// without the table nobody knows of a run that has committed nothing.
+	lost := c.s.cursorLosses > 0 || c.s.copies > 0 || c.s.tableLosses > 0 && c.hasCommittedNothing(now.RunID)
 	if now.Status == runstate.RunFailed && !lost && c.hasCommitted(now.RunID) && c.runs[now.RunID].Gen >= c.sidecars[now.RunID].Generation {
 		c.fail("V13", "%s by %s failed run %s, which has committed", op, p.what, short(now.RunID))
 	}
@@ -67,6 +69,9 @@ func (c *checker) succeeded(r runstate.Run) {
 		return
 	}
 	m := c.sidecars[r.RunID]
+	if c.s.stale() {
+		return // what the fence knew is gone, and nobody goes on from it
+	}
 	switch {
 	case m.Status != contract.StatusSuccess || m.fingerprint != r.Outcome.ManifestFingerprint:
 		c.fail("V14", "run %s has succeeded, and its sidecar is %q", short(r.RunID), m.Status)

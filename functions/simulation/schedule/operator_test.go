@@ -72,6 +72,10 @@ func (s *simulation) operate(d decision) bool {
 		s.remove(key)
 		s.check.cursorLost()
 		return true
+	case oldCursor:
+		return d.n > 0 && s.lostCursor == nil && s.putBack(d.n)
+	case newestCursor:
+		return s.lostCursor == nil && s.putBack(0)
 	}
 	o, there := s.check.objects[d.what]
 	if !there || o.damaged {
@@ -136,8 +140,14 @@ func (s *simulation) restore() {
 		}
 		s.lostCursor = nil
 	}
+	if s.copies > 0 || s.cursorLosses > 0 {
+		s.putBack(0)
+	}
 	for _, key := range sorted(s.lostParts) {
 		o := s.lostParts[key]
+		if there, made := s.check.objects[key]; made && !there.damaged {
+			continue // it was made again
+		}
 		s.remove(key)
 		if _, err := s.bucket.Create(s.ctx, key, o.body, destination.Meta{Fingerprint: o.fingerprint, MD5: contract.MD5Base64(o.body), User: o.user}); err != nil {
 			panic(err)

@@ -28,6 +28,7 @@ type disorder struct {
 	backups                                     int  // of the table, each of which is put back later
 	early                                       bool // the table is backed up before anything is done
 	repairs, reanchors                          bool
+	copies                                      int // older fence documents that are put back
 	rivals                                      int // runs that are triggered
 
 	// priorities, unless nil, decide who is next: the same process as long as
@@ -83,6 +84,12 @@ func newDisorder(seed int) *disorder {
 	}
 	for range []int{0, 1, 1, 1, 2}[rng.IntN(5)] {
 		d.ambushes = append(d.ambushes, newAmbush(rng))
+	}
+	if rng.IntN(10) == 0 {
+		d.copies, d.rivals = 1+rng.IntN(2), max(d.rivals, 2)
+	}
+	if rng.IntN(12) == 0 {
+		d.ambushes = append(d.ambushes, newSwitching(rng))
 	}
 	return d
 }

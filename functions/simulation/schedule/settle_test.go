@@ -153,9 +153,9 @@ func (s *simulation) allEnded() {
 		// since, or another's; and without the table it may start again.
 		empty := r.Outcome != nil && r.Outcome.ManifestFingerprint == "" || s.tableLosses > 0 && s.check.hasCommittedNothing(id)
 		// A run that has committed cannot show that it owns the export when an
-		// operator has deleted the fence document: it says so, also when a repair
-		// of it was begun before.
-		unproven := s.cursorLosses > 0 && r.Status == runstate.RunFailed && r.Error != nil &&
+		// operator has deleted the fence document, or put an older one back: it says
+		// so, also when a repair of it was begun before.
+		unproven := (s.cursorLosses > 0 || s.copies > 0) && r.Status == runstate.RunFailed && r.Error != nil &&
 			(r.Error.Code == "LAPSTRAKE_RUN_PUBLISH_INCOMPLETE" || r.Error.Code == "LAPSTRAKE_RUN_FENCE_LOST" && r.Intent == wire.ActionRepair)
 		if (r.Status == runstate.RunSucceeded) != s.check.hasCommitted(id) && !empty && !unproven {
 			s.check.fail("V17", "run %s is %s, it has committed: %v", short(id), r.Status, s.check.hasCommitted(id))

@@ -73,13 +73,15 @@ type simulation struct {
 
 	// faults counts what was done to the runs: a run of a simulation without
 	// any has no excuse.
-	faults, damages, tableLosses, restores, cursorLosses int
-	validated                                            bool
+	faults, damages, tableLosses, restores, cursorLosses, copies int
+	validated                                                    bool
 	// lostCursor is the fence document that an operator deleted, lostParts
 	// what an operator damaged.
 	lostCursor []byte
 	backup     func() // puts back the table as it was backed up last
 	lostParts  map[string]object
+	documents  [][]byte                // every fence document that was written
+	anew       map[contract.RunID]bool // runs that may make a new one
 
 	// direct, if set, performs every call at once.
 	direct func(p *process, c call) error
@@ -101,7 +103,7 @@ func newSimulation(ctx context.Context, seed int) *simulation {
 func newWorld(ctx context.Context, t topology) *simulation {
 	s := &simulation{
 		ctx: ctx, top: t, now: firstTime,
-		labels: make(map[string]string), asleep: make(map[int]bool), lostParts: make(map[string]object), seen: make(map[string]bool),
+		labels: make(map[string]string), asleep: make(map[int]bool), lostParts: make(map[string]object), anew: make(map[contract.RunID]bool), seen: make(map[string]bool),
 	}
 	s.sawTopology()
 	s.source = newRelation(s.top)
