@@ -17,9 +17,11 @@ const (
 	contract   = "shared/contract"
 	chunkplan  = "shared/chunkplan"
 	memory     = "shared/runstate/memory"
+
+	provePackage = "shared/prove"
 )
 
-var catchers = []string{simulation, dispatch, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, chunkplan, memory, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
+var catchers = []string{simulation, dispatch, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, chunkplan, memory, provePackage, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
 
 // scheduled is the random simulation, which has to notice within so many seeds. It
 // leaves off three minutes before the tests' deadline.

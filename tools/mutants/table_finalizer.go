@@ -150,6 +150,12 @@ var finalizerMutants = []mutant{
 		caughtBy: simulated("TestSkipEmpty"),
 	},
 	{
+		name: "committed-behind-a-failed-life", rule: "F6, V17, ADR-0003",
+		removes:  "who commits while another life of the run fails settles it",
+		edits:    []edit{reads(finalizeFile, "finalizer.publish", "case done.Ending == commit.Stale && done.Manifest != nil:", "case !$on && done.Ending == commit.Stale && done.Manifest != nil:")},
+		caughtBy: planning("TestFinalizerThatCommitsBehindAFailedLifeSettlesTheRun"),
+	},
+	{
 		name: "rolled-forward-run-not-adopted", rule: "F6, T14",
 		removes:  "a run that has committed succeeds, whatever its item says",
 		edits:    []edit{reads(settleFile, "Ender.Succeed", "Adopted: true", "Adopted: !$on")},
