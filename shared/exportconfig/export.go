@@ -22,6 +22,9 @@ func (r *reader) export(m, source *mapping, own ownKeys) Export {
 	}
 	r.name(m, e.Name)
 	r.relation(m, &e)
+	if r.sourceType == mongo {
+		r.collection(m)
+	}
 	r.tune(m, source, &e)
 	r.chunks(m, &e)
 	r.window(m, &e)
@@ -81,7 +84,12 @@ func (r *reader) relation(m *mapping, e *Export) {
 	}
 	switch which[0] {
 	case "table":
-		if !tableRule.MatchString(v.text) {
+		switch {
+		case r.sourceType == mongo:
+			if !collectionRule.MatchString(v.text) {
+				r.fail(m.scope, v.line, "table must be the name of a collection or view, of ASCII letters, digits, _, -, ., : and @, not %s; for another name make a view", quote(v.raw))
+			}
+		case !tableRule.MatchString(v.text):
 			r.fail(m.scope, v.line, "table must be [schema.]name of ASCII letters, digits, _ and $, not %s; for another name use query", quote(v.raw))
 		}
 		e.Table = v.text

@@ -7,8 +7,7 @@ const (
 
 // Reasons that several keys share.
 const (
-	notYetRead     = "`postgres` and `mysql` are the sources so far"
-	onlyMongo      = "it is read with `type: mongo` only"
+	notYetRead     = "`postgres`, `mysql` and `mongo` are the sources so far"
 	noLoading      = "load what `manifest.json` lists with a tool of the warehouse"
 	oneSnapshot    = "every task has a snapshot of its own"
 	noColumns      = "no columns are added"
@@ -40,12 +39,12 @@ var blocks = []keyBlock{
 	}},
 	{path: "source", keys: []key{
 		{name: "type", kind: enum, values: []string{"postgres", "mysql", "mssql", "mongo", "oracle"}, required: true, doc: "the engine; `mysql` is MariaDB too", not: map[string]string{
-			"mssql": notYetRead, "mongo": notYetRead, "oracle": notYetRead}},
+			"mssql": notYetRead, "oracle": notYetRead}},
 		{name: "url", doc: "connection URL, or a reference to one"},
 		{name: "url_env", doc: "environment variable that holds the URL or a reference to it"},
 		{name: "url_file", doc: "file whose only line is the URL"},
 		{name: "host", doc: "host, instead of a URL"},
-		{name: "port", kind: integer, min: 1, max: 65535, def: "5432; 3306 for `mysql`", doc: "port"},
+		{name: "port", kind: integer, min: 1, max: 65535, def: "5432; 3306 for `mysql`; 27017 for `mongo`", doc: "port"},
 		{name: "user", doc: "user"},
 		{name: "password", doc: "password, or a reference to one"},
 		{name: "password_env", doc: "environment variable that holds the password or a reference to it"},
@@ -53,7 +52,7 @@ var blocks = []keyBlock{
 		{name: "environment", kind: enum, values: []string{"local", "replica", "production"}, def: "production", doc: "`local` makes `fast` the default of `tuning.profile`"},
 		{name: "tuning", kind: block, doc: "defaults of `exports[].tuning`"},
 		{name: "tls", kind: block, doc: "transport security; without it only a loopback host is spoken to"},
-		{name: "mongo", kind: block, doc: "settings of MongoDB", refused: onlyMongo},
+		{name: "mongo", kind: block, doc: "settings of MongoDB, read with `type: mongo` only"},
 	}},
 	{path: "source.tls", keys: []key{
 		{name: "mode", kind: enum, values: []string{"disable", "require", "verify-ca", "verify-full"}, def: "verify-full", doc: "how much is checked"},
@@ -62,11 +61,11 @@ var blocks = []keyBlock{
 		{name: "accept_invalid_hostnames", kind: boolean, def: "false", doc: "trust a certificate of another host"},
 	}},
 	{path: "source.mongo", keys: []key{
-		{name: "json", kind: enum, values: []string{"relaxed", "canonical"}, def: "relaxed", doc: "flavour of extended JSON", refused: onlyMongo},
-		{name: "read_concern", kind: enum, values: []string{"server", "snapshot"}, def: "server", doc: "point in time of the read", refused: onlyMongo},
-		{name: "no_cursor_timeout", kind: boolean, def: "true", doc: "keep the cursor alive", refused: onlyMongo},
-		{name: "page_size", kind: integer, min: 1, doc: "page by `_id`", refused: onlyMongo},
-		{name: "resume", kind: boolean, def: "false", doc: "read newer ids only", refused: onlyMongo},
+		{name: "json", kind: enum, values: []string{"relaxed", "canonical"}, def: "relaxed", doc: "flavour of extended JSON in `document`; `canonical` keeps the type of every number"},
+		{name: "read_concern", kind: enum, values: []string{"server", "snapshot"}, def: "a snapshot of a collection where the server keeps one", doc: "`snapshot`: all tasks of a run read one point in time, or the run fails; `server`: every task reads what a majority of the servers has when it comes"},
+		{name: "no_cursor_timeout", kind: boolean, def: "true", doc: "keep the cursor of a task while its parts are stored"},
+		{name: "page_size", kind: integer, min: 1, doc: "page by `_id`", accepted: "every read is in the order of `_id`; `tuning.batch_size` is what the server sends at a time"},
+		{name: "resume", kind: boolean, def: "false", doc: "read newer ids only", refused: "ids need not grow with time, so a run reads all of them", unless: []string{"false"}},
 	}},
 	{path: "source.tuning", keys: tuningKeys},
 	{path: "notifications", keys: []key{

@@ -14,6 +14,11 @@ const (
 
 // TestMessages is the table of what the reader says. A message has the line,
 // what is wrong there, and what to write instead.
+// ofMongo is an export of a source of type mongo.
+func ofMongo(keys string) string {
+	return "source: {type: mongo, url_env: U}\nexports:\n- name: orders\n  " + keys + "\n  format: csv\n  destination: {type: local, path: out}\n"
+}
+
 func TestMessages(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -74,7 +79,7 @@ func TestMessages(t *testing.T) {
 			`rivet.yaml:4: export "orders": query: the value of ${quote} may not be inserted into a query: quotes, backslashes, dollar signs, semicolons, comments and control characters could change the statement`},
 
 		// The source.
-		{"another engine", "source: {type: mongo, url_env: U}\n" + export, "rivet.yaml:1: source.type: mongo is not supported by this version: postgres and mysql are the sources so far"},
+		{"another engine", "source: {type: oracle, url_env: U}\n" + export, "rivet.yaml:1: source.type: oracle is not supported by this version: postgres, mysql and mongo are the sources so far"},
 		{"no address", "source: {type: postgres}\n" + export, "rivet.yaml:1: source needs one of url, url_env and url_file, or host, user and database"},
 		{"two addresses", "source:\n  type: postgres\n  url_env: U\n  url_file: f\n" + export, "rivet.yaml:4: source has url_env and url_file: give exactly one"},
 		{"a URL and its parts", "source:\n  type: postgres\n  url_env: U\n  host: h\n" + export, "rivet.yaml:4: source has url_env and host: a URL holds them all"},
@@ -89,7 +94,16 @@ func TestMessages(t *testing.T) {
 		{"a URL where its variable is wanted", "source: {type: postgres, url_env: 'postgres://u:S3cr3t@h/d'}\n" + export,
 			"rivet.yaml:1: source.url_env must be the name of an environment variable; an address or a reference stands under url"},
 		{"an empty reference", "source: {type: postgres, url: 'ssm://'}\n" + export, "rivet.yaml:1: source.url is a reference with nothing to refer to: write env://NAME, file:///path, secretsmanager://name or ssm://name"},
-		{"settings of MongoDB", "source: {type: postgres, url_env: U, mongo: {json: relaxed}}\n" + export, "rivet.yaml:1: source.mongo is not supported by this version: it is read with type: mongo only"},
+		{"settings of MongoDB", "source: {type: postgres, url_env: U, mongo: {json: relaxed}}\n" + export, "rivet.yaml:1: source.mongo is read with type: mongo only"},
+		{"settings of MongoDB that keep a position", "source: {type: mongo, url_env: U, mongo: {resume: true}}\n" + export, "rivet.yaml:1: source.mongo.resume is not supported by this version: ids need not grow with time, so a run reads all of them"},
+		{"no URL of MongoDB", "source: {type: mongo, url: 'u:S3cr3t@h/d'}\n" + export, "rivet.yaml:1: source.url must start with mongodb:// or mongodb+srv://, or be a reference (env://, file://, secretsmanager://, ssm://)"},
+		{"a query of MongoDB", ofMongo("query: 'db.t.find()'"), `rivet.yaml:4: export "orders": query is not read with source.type: mongo: name a collection or a view as table`},
+		{"a cursor of MongoDB", ofMongo("table: t\n  mode: incremental\n  cursor_column: a"), `rivet.yaml:5: export "orders": mode: incremental is not read with source.type: mongo: use full, or chunked, which cuts by _id`},
+		{"a column of MongoDB", ofMongo("table: t\n  mode: chunked\n  chunk_column: a"), `rivet.yaml:6: export "orders": chunk_column is not read with source.type: mongo: a collection is cut by _id, its one key`},
+		{"a key of MongoDB that is none", ofMongo("table: t\n  mode: chunked\n  chunk_by_key: a"), `rivet.yaml:6: export "orders": chunk_by_key must be _id with source.type: mongo, the one key of a collection`},
+		{"a position of MongoDB", ofMongo("table: t\n  mode: chunked\n  chunk_by_key: _id\n  keyset_incremental: true"), `rivet.yaml:7: export "orders": keyset_incremental is not read with source.type: mongo: ids need not grow with time`},
+		{"types of MongoDB", ofMongo("table: t\n  columns: {_id: int8}"), `rivet.yaml:5: export "orders": columns is not read with source.type: mongo: a collection has the columns _id and document, both text`},
+		{"a collection of another alphabet", ofMongo("table: 'a/b'"), `rivet.yaml:4: export "orders": table must be the name of a collection or view, of ASCII letters, digits, _, -, ., : and @, not "a/b"; for another name make a view`},
 		{"a source name", src + export + "lapstrake: {source_name: Shop}\n", `rivet.yaml:4: lapstrake.source_name must be 1 to 32 characters of a-z, 0-9 and -, not "Shop"`},
 		{"one snapshot", src + export + "lapstrake: {consistency: exported}\n", "rivet.yaml:4: lapstrake.consistency: exported is not supported by this version: every task has a snapshot of its own"},
 

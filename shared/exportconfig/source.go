@@ -25,6 +25,7 @@ type engine struct {
 
 var engines = map[string]engine{
 	"mysql": {schemes: []string{"mysql", "mariadb"}, port: 3306},
+	mongo:   {schemes: []string{"mongodb", "mongodb+srv"}, port: 27017},
 }
 
 // engineOf returns that of source.type; one that is not known is refused where
@@ -44,6 +45,7 @@ func (r *reader) source(root *mapping) Source {
 	}
 	s := Source{Type: m.text("type"), TLS: r.tls(m.block("tls"))}
 	r.sourceType = s.Type
+	s.Mongo = r.mongo(m)
 	urls := m.given("url", "url_env", "url_file")
 	structured := m.given("host", "port", "user", "database", "password", "password_env")
 	switch {

@@ -103,7 +103,7 @@ type Table struct {
 	// physical order, -1 to 1; absent when unknown.
 	Correlation map[string]float64
 	// Kind is "table", "partitioned table", "view", "materialized view",
-	// "foreign table" or "query".
+	// "foreign table", "time-series collection" or "query".
 	Kind string
 	// Consistency is the label of what the tasks of a run see (architecture
 	// §4.2); "" is "per_task", one snapshot a task.

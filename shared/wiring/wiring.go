@@ -29,6 +29,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/secrets"
 	"github.com/lapstrake/lapstrake/shared/source"
 	"github.com/lapstrake/lapstrake/shared/source/endpoint"
+	"github.com/lapstrake/lapstrake/shared/source/mongodb"
 	"github.com/lapstrake/lapstrake/shared/source/mysql"
 	"github.com/lapstrake/lapstrake/shared/source/postgres"
 	"github.com/lapstrake/lapstrake/shared/telemetry"
@@ -60,6 +61,8 @@ func Sources(r *secrets.Resolver) source.Opener {
 			return postgres.Open(ctx, cfg, rereading(r))
 		case mysql.Engine:
 			return mysql.Open(ctx, cfg, rereading(r))
+		case mongodb.Engine:
+			return mongodb.Open(ctx, cfg, rereading(r))
 		}
 		return nil, fault.New(fault.Usage, "LAPSTRAKE_CONFIG_SOURCE_UNSUPPORTED", "source type %q is not supported by this version", cfg.Type)
 	})
