@@ -255,6 +255,10 @@ func (v *Vector) truncate(n int) {
 	}
 	v.Len = n
 	v.Valid = cutBits(v.Valid, n)
+	v.cutValues(n)
+}
+
+func (v *Vector) cutValues(n int) {
 	switch v.Type.Kind {
 	case rowtype.Bool:
 		v.Bits = cutBits(v.Bits, n)

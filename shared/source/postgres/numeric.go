@@ -18,77 +18,136 @@ const (
 	numericMinusInfty  = 0xF000
 )
 
-// appendNumeric decodes a numeric into a decimal of the vector's precision and
-// scale: exactly, or not at all (TPG-07).
-//
-// The format is groups of four decimal digits, base 10000, most significant
-// first; the weight is the position of the first group before the point.
-func appendNumeric(v *rowbatch.Vector, b []byte) error {
-	if len(b) < 8 || len(b)&1 != 0 {
-		return errLayout
-	}
-	weight := int(int16(binary.BigEndian.Uint16(b[2:])))
-	sign := binary.BigEndian.Uint16(b[4:])
-	groups := b[8:]
-	if len(groups) != 2*int(binary.BigEndian.Uint16(b)) {
-		return errLayout
-	}
-	switch sign {
-	case numericPositive, numericNegative:
-	case numericNaN:
-		return errNaN
-	case numericPlusInfinty, numericMinusInfty:
-		return errInfiniteSum
-	default:
-		return errLayout
-	}
-	for len(groups) > 0 && groups[0] == 0 && groups[1] == 0 {
-		groups, weight = groups[2:], weight-1
-	}
-	for n := len(groups); n > 0 && groups[n-1] == 0 && groups[n-2] == 0; n = len(groups) {
-		groups = groups[:n-2]
-	}
-	if v.Type.Precision <= 18 {
-		return appendSmall(v, groups, weight, sign == numericNegative)
-	}
-	return appendLarge(v, groups, weight, sign == numericNegative)
+// number is a numeric as it comes: groups of four decimal digits, base 10000,
+// most significant first, without those that are zero at either end. The weight
+// is the position of the first group before the point.
+type number struct {
+	groups   []byte
+	weight   int
+	negative bool
 }
 
-// appendSmall is for what an int64 holds.
-func appendSmall(v *rowbatch.Vector, groups []byte, weight int, negative bool) error {
+func parseNumeric(b []byte) (number, error) {
+	if len(b) < 8 || len(b)&1 != 0 {
+		return number{}, errLayout
+	}
+	n := number{groups: b[8:], weight: int(int16(binary.BigEndian.Uint16(b[2:])))}
+	if len(n.groups) != 2*int(binary.BigEndian.Uint16(b)) {
+		return number{}, errLayout
+	}
+	switch binary.BigEndian.Uint16(b[4:]) {
+	case numericPositive:
+	case numericNegative:
+		n.negative = true
+	case numericNaN:
+		return number{}, errNaN
+	case numericPlusInfinty, numericMinusInfty:
+		return number{}, errInfiniteSum
+	default:
+		return number{}, errLayout
+	}
+	for len(n.groups) > 0 && n.groups[0] == 0 && n.groups[1] == 0 {
+		n.groups, n.weight = n.groups[2:], n.weight-1
+	}
+	for i := len(n.groups); i > 0 && n.groups[i-1] == 0 && n.groups[i-2] == 0; i = len(n.groups) {
+		n.groups = n.groups[:i-2]
+	}
+	return n, nil
+}
+
+// smallPrecision is the most digits that an int64 always holds.
+const smallPrecision = 18
+
+// pushSmallNumeric decodes a numeric into a decimal of at most smallPrecision
+// digits: exactly, or not at all (TPG-07).
+func pushSmallNumeric(v *rowbatch.Vector, b []byte) error {
+	if unscaled, ok := usualNumeric(b, v.Type.Precision, v.Type.Scale); ok {
+		v.PushWord(unscaled)
+		return nil
+	}
+	n, err := parseNumeric(b)
+	if err != nil {
+		return err
+	}
 	var sum uint64
-	if len(groups) > 0 {
-		var err error
-		if sum, err = smallDecimal(groups, weight, v.Type.Precision, v.Type.Scale); err != nil {
+	if len(n.groups) > 0 {
+		if sum, err = smallDecimal(n.groups, n.weight, v.Type.Precision, v.Type.Scale); err != nil {
 			return err
 		}
 	}
-	if negative {
+	if n.negative {
 		sum = -sum
 	}
-	var out [16]byte
-	binary.LittleEndian.PutUint64(out[:], sum)
-	binary.LittleEndian.PutUint64(out[8:], uint64(int64(sum)>>63))
-	v.AppendFixed(out[:])
+	v.PushWord(int64(sum))
 	return nil
 }
 
-func appendLarge(v *rowbatch.Vector, groups []byte, weight int, negative bool) error {
+// usualNumeric decodes a numeric of up to four groups without a branch for each
+// of them. It leaves to others, ok is false, what is longer or is no such decimal.
+func usualNumeric(b []byte, precision, scale int) (unscaled int64, ok bool) {
+	if len(b) == 8 && binary.BigEndian.Uint64(b)>>16&^0xFFFF_0000 == 0 { // zero, whatever its weight
+		return 0, true
+	}
+	count := (len(b) - 8) / 2
+	if count < 1 || count > 4 || len(b)&1 != 0 || int(binary.BigEndian.Uint16(b)) != count {
+		return 0, false
+	}
+	const tooMuch, top = 0x58F0_58F0_58F0_58F0, 0x8000_8000_8000_8000 // 10000 and tooMuch are top
+	x := binary.BigEndian.Uint64(b[len(b)-8:]) & (1<<(16*count) - 1)
+	sign := binary.BigEndian.Uint16(b[4:])
+	if (x+tooMuch|x)&top != 0 || sign&^numericNegative != 0 {
+		return 0, false
+	}
+	sum := ((x>>48*10000+x>>32&0xFFFF)*10000+x>>16&0xFFFF)*10000 + x&0xFFFF
+	switch exponent := 4*(int(int16(binary.BigEndian.Uint16(b[2:])))-count+1) + scale; {
+	case exponent == -2: // cents, say: a division by a constant
+		if sum%100 != 0 {
+			return 0, false
+		}
+		sum /= 100
+	case exponent < -3 || exponent >= len(powersOf10):
+		return 0, false
+	case exponent < 0:
+		beyond := powersOf10[-exponent]
+		if sum%beyond != 0 {
+			return 0, false
+		}
+		sum /= beyond
+	default:
+		high, low := bits.Mul64(sum, powersOf10[exponent])
+		if high != 0 {
+			return 0, false
+		}
+		sum = low
+	}
+	if sum >= powersOf10[precision] {
+		return 0, false
+	}
+	if sign == numericNegative {
+		return -int64(sum), true
+	}
+	return int64(sum), true
+}
+
+// pushLargeNumeric is pushSmallNumeric for a decimal of more digits.
+func pushLargeNumeric(v *rowbatch.Vector, b []byte) error {
+	n, err := parseNumeric(b)
+	if err != nil {
+		return err
+	}
 	width := v.Type.Width()
 	var unscaled [4]uint64 // little-endian limbs
-	if len(groups) > 0 {
-		if err := largeDecimal(&unscaled, width/8, groups, weight, v.Type.Precision, v.Type.Scale); err != nil {
+	if len(n.groups) > 0 {
+		if err := largeDecimal(&unscaled, width/8, n.groups, n.weight, v.Type.Precision, v.Type.Scale); err != nil {
 			return err
 		}
 	}
-	if negative {
+	if n.negative {
 		negate(&unscaled)
 	}
-	var out [32]byte
-	for i, limb := range unscaled {
-		binary.LittleEndian.PutUint64(out[8*i:], limb)
+	for _, limb := range unscaled[:width/8] {
+		v.Data = binary.LittleEndian.AppendUint64(v.Data, limb)
 	}
-	v.AppendFixed(out[:width])
 	return nil
 }
 

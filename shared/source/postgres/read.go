@@ -129,7 +129,6 @@ func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, pl
 	if rd.decoder.batchSize <= 0 {
 		rd.decoder.batchSize = defaultBatchBytes
 	}
-	rd.decoder.spans = make([]span, len(rd.decoder.wires))
 	return rd
 }
 

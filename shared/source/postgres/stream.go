@@ -39,17 +39,31 @@ var errTooLarge = errors.New("the value is too large")
 // buffer is one batch on its way: what the reader hands out, and the key
 // columns that the caller did not ask for.
 type buffer struct {
-	batch  *rowbatch.Batch
-	hidden *rowbatch.Batch
+	batch   *rowbatch.Batch
+	hidden  *rowbatch.Batch
+	vectors []*rowbatch.Vector // of both, in the order of the wire
 }
 
 func newBuffer(columns, hidden []rowtype.Column) *buffer {
-	return &buffer{batch: rowbatch.New(columns), hidden: rowbatch.New(hidden)}
+	b := &buffer{batch: rowbatch.New(columns), hidden: rowbatch.New(hidden)}
+	for _, of := range []*rowbatch.Batch{b.batch, b.hidden} {
+		for i := range of.Columns {
+			b.vectors = append(b.vectors, &of.Columns[i])
+		}
+	}
+	return b
 }
 
 func (b *buffer) reset() {
 	b.batch.Reset()
 	b.hidden.Reset()
+}
+
+// complete counts the values of every column as the rows of the batch.
+func (b *buffer) complete() {
+	for _, v := range b.vectors {
+		v.Complete(b.batch.Rows)
+	}
 }
 
 // layout is how the columns of a stream are decoded.
@@ -79,13 +93,9 @@ type decoder struct {
 	state state
 	skip  uint32 // bytes of the header's extension still to come
 	carry []byte // the start of a row whose end has not come yet
-	spans []span // of the row at hand, one for each value
 	rows  int64  // decoded so far
 	size  int64  // of the batch at hand
 }
-
-// span is where a value lies in a row; its size is -1 for NULL.
-type span struct{ start, size int }
 
 type state uint8
 
@@ -118,7 +128,7 @@ func (d *decoder) Write(p []byte) (int, error) {
 
 // finish is called when the server has said how many rows it sent. Only then
 // is the stream known to be whole: the trailer has come, nothing came after it
-// and no row is missing (OPS-01).
+// and no row is missing (OPS-01). The batch at hand is complete then.
 func (d *decoder) finish(rows int64) error {
 	switch {
 	case d.state != ended || len(d.carry) > 0:
@@ -126,6 +136,7 @@ func (d *decoder) finish(rows int64) error {
 	case rows != d.rows:
 		return brokenf("the server counted %d rows and %d came", rows, d.rows)
 	}
+	d.buffer.complete()
 	return nil
 }
 
@@ -151,14 +162,9 @@ func (d *decoder) consume(p []byte) (rest []byte, err error) {
 		d.state = inRows
 	}
 	for d.state == inRows {
-		n, err := d.frame(p)
+		n, err := d.row(p)
 		if n == 0 || err != nil {
 			return p, err
-		}
-		if d.state == inRows {
-			if err := d.decode(p); err != nil {
-				return nil, err
-			}
 		}
 		p = p[n:]
 	}
@@ -168,10 +174,11 @@ func (d *decoder) consume(p []byte) (rest []byte, err error) {
 	return p, nil
 }
 
-// frame finds the values of the row at the start of p and returns how long the
-// row is, 0 if its end has not come yet. A value above the limit is refused by
-// its announced length, before it is stored anywhere (WRT-20).
-func (d *decoder) frame(p []byte) (n int, err error) {
+// row decodes the row at the start of p and returns how long it is, 0 if its end
+// has not come yet: then nothing of it stays in the batch. A value above the
+// limit is refused by its announced length, before it is stored anywhere
+// (WRT-20).
+func (d *decoder) row(p []byte) (n int, err error) {
 	if len(p) < 2 {
 		return 0, nil
 	}
@@ -182,68 +189,62 @@ func (d *decoder) frame(p []byte) (n int, err error) {
 	case int(count) != len(d.wires):
 		return 0, brokenf("a row has %d values and not %d", count, len(d.wires))
 	}
-	at, limit := 2, d.limit
-	for i := range d.spans {
+	at, varying, limit, rows := 2, int64(0), d.limit, d.buffer.batch.Rows
+	wires := d.wires[:len(d.buffer.vectors)]
+	for i, v := range d.buffer.vectors {
 		if len(p)-at < 4 {
-			return 0, nil
+			return d.incomplete(i)
 		}
 		size := int(int32(binary.BigEndian.Uint32(p[at:])))
 		at += 4
-		d.spans[i] = span{at, size}
-		if size <= 0 {
-			if size < -1 {
-				return 0, &rowError{row: d.rows + 1, column: i, err: errLayout}
-			}
-			continue
-		}
-		if int64(size) > limit {
-			return 0, &rowError{row: d.rows + 1, column: i, err: errTooLarge, size: int64(size)}
-		}
-		if len(p)-at < size {
-			return 0, nil
-		}
-		at += size
-	}
-	return at, nil
-}
-
-// decode appends the framed row to the batch and hands the batch on when it is
-// full.
-func (d *decoder) decode(p []byte) error {
-	columns := d.buffer.batch.Columns
-	for i, w := range d.wires {
-		var v *rowbatch.Vector
-		if i < len(columns) {
-			v = &columns[i]
-		} else {
-			v = &d.buffer.hidden.Columns[i-len(columns)]
-		}
-		at := d.spans[i]
-		if at.size < 0 {
+		switch {
+		case size == -1:
+			v.Complete(rows)
 			v.AppendNull()
 			continue
+		case size < -1:
+			return 0, &rowError{row: d.rows + 1, column: i, err: errLayout}
+		case int64(size) > limit:
+			return 0, &rowError{row: d.rows + 1, column: i, err: errTooLarge, size: int64(size)}
+		case len(p)-at < size:
+			return d.incomplete(i)
 		}
-		value := p[at.start : at.start+at.size]
-		if w <= lastVarying {
-			d.size += int64(at.size)
+		if wires[i] <= lastVarying {
+			varying += int64(size)
 		}
-		var err error
-		if w == wireArray {
-			err = appendArray(d.elems[i].wire, d.elems[i].oid, v, value)
+		value := p[at : at+size]
+		at += size
+		if wires[i] != wireArray {
+			err = push(wires[i], v, rows, value)
 		} else {
-			err = appendValue(w, v, value)
+			v.Complete(rows)
+			err = appendArray(d.elems[i].wire, d.elems[i].oid, v, value)
 		}
 		if err != nil {
-			return &rowError{row: d.rows + 1, column: i, err: err}
+			return 0, &rowError{row: d.rows + 1, column: i, err: err}
 		}
 	}
+	return at, d.endRow(varying)
+}
+
+// incomplete takes the first columns of a row out of the batch again.
+func (d *decoder) incomplete(columns int) (int, error) {
+	for _, v := range d.buffer.vectors[:columns] {
+		v.Rewind(d.buffer.batch.Rows)
+	}
+	return 0, nil
+}
+
+// endRow counts the row and hands the batch on when it is full.
+func (d *decoder) endRow(varying int64) error {
 	d.rows++
-	d.size += d.fixed
+	d.size += d.fixed + varying
 	d.buffer.batch.Rows++
 	d.buffer.hidden.Rows++
 	if d.buffer.batch.Rows < d.batchRows && d.size < d.batchSize {
 		return nil
 	}
+	d.buffer.complete()
 	next, err := d.full(d.buffer)
 	d.buffer, d.size = next, 0
 	return err

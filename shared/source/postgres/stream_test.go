@@ -109,7 +109,6 @@ func newDecoding(t testing.TB, batchRows int, natives ...string) *decoding {
 	}
 	d := &decoding{columns: columns}
 	d.decoder = &decoder{layout: layoutOf(columns, 0, 0), batchRows: batchRows, batchSize: defaultBatchBytes, buffer: newBuffer(types, nil)}
-	d.spans = make([]span, len(d.wires))
 	d.full = func(b *buffer) (*buffer, error) {
 		d.batches = append(d.batches, b.batch.Rows)
 		for i := range b.batch.Rows {

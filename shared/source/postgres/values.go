@@ -35,6 +35,12 @@ const (
 	lastVarying = wireArray // up to here a value's size counts by the byte
 )
 
+// sizes are those of values that have one.
+var sizes = [256]int{
+	wireBool: 1, wireInt16: 2, wireInt32: 4, wireInt64: 8, wireOID: 4, wireFloat32: 4, wireFloat64: 8,
+	wireDate: 4, wireTime: 8, wireTimestamp: 8, wireTimestampNano: 8, wireUUID: 16,
+}
+
 var wires = map[string]wire{
 	"bool": wireBool, "int2": wireInt16, "int4": wireInt32, "int8": wireInt64, "oid": wireOID, "float4": wireFloat32, "float8": wireFloat64,
 	"numeric": wireNumeric, "date": wireDate, "time": wireTime, "timestamp": wireTimestamp, "timestamptz": wireTimestamp, "uuid": wireUUID,
@@ -91,81 +97,76 @@ const (
 	microsADay   = 86400 * 1000000
 )
 
-// appendValue decodes one value that is not NULL into v. It returns a
-// *valueError for one that cannot be delivered, or errLayout for bytes that
-// are not what the type has.
+// appendValue decodes one value that is not NULL into v, which has it as a row
+// then. Its errors are those of push.
 func appendValue(w wire, v *rowbatch.Vector, b []byte) error {
+	rows := v.Len
+	if err := push(w, v, rows, b); err != nil {
+		return err
+	}
+	v.Complete(rows + 1)
+	return nil
+}
+
+// push decodes one value that is not NULL into v, which has values of so many
+// rows. It returns a *valueError for one that cannot be delivered, or errLayout
+// for bytes that are not what the type has.
+func push(w wire, v *rowbatch.Vector, rows int, b []byte) error {
+	if size := sizes[w]; size > 0 && len(b) != size {
+		return errLayout
+	}
 	switch w {
 	case wireText:
 		if !utf8.Valid(b) {
 			return errUTF8
 		}
-		v.AppendVarying(b)
+		v.PushVarying(b)
 	case wireBytes:
-		v.AppendVarying(b)
+		v.PushVarying(b)
 	case wireInt32:
-		if len(b) != 4 {
-			return errLayout
-		}
-		v.AppendInt32(int32(binary.BigEndian.Uint32(b)))
+		v.I32 = append(v.I32, int32(binary.BigEndian.Uint32(b)))
 	case wireInt64:
-		if len(b) != 8 {
-			return errLayout
-		}
-		v.AppendInt64(int64(binary.BigEndian.Uint64(b)))
+		v.I64 = append(v.I64, int64(binary.BigEndian.Uint64(b)))
 	case wireNumeric:
-		return appendNumeric(v, b)
+		if v.Type.Precision <= smallPrecision {
+			return pushSmallNumeric(v, b)
+		}
+		return pushLargeNumeric(v, b)
 	case wireDate:
-		return appendDate(v, b)
+		return pushDate(v, b)
 	case wireTimestamp, wireTimestampNano:
-		return appendTimestamp(v, b, w == wireTimestampNano)
+		return pushTimestamp(v, b, w == wireTimestampNano)
 	case wireBool:
-		if len(b) != 1 || b[0] > 1 {
+		if b[0] > 1 {
 			return errLayout
 		}
+		v.Complete(rows)
 		v.AppendBool(b[0] == 1)
 	case wireInt16:
-		if len(b) != 2 {
-			return errLayout
-		}
-		v.AppendInt16(int16(binary.BigEndian.Uint16(b)))
+		v.I16 = append(v.I16, int16(binary.BigEndian.Uint16(b)))
 	case wireOID:
-		if len(b) != 4 {
-			return errLayout
-		}
-		v.AppendInt64(int64(binary.BigEndian.Uint32(b)))
+		v.I64 = append(v.I64, int64(binary.BigEndian.Uint32(b)))
 	case wireFloat32:
-		if len(b) != 4 {
-			return errLayout
-		}
-		v.AppendFloat32(math.Float32frombits(binary.BigEndian.Uint32(b)))
+		v.F32 = append(v.F32, math.Float32frombits(binary.BigEndian.Uint32(b)))
 	case wireFloat64:
-		if len(b) != 8 {
-			return errLayout
-		}
-		v.AppendFloat64(math.Float64frombits(binary.BigEndian.Uint64(b)))
+		v.F64 = append(v.F64, math.Float64frombits(binary.BigEndian.Uint64(b)))
 	case wireTime:
-		return appendTime(v, b)
+		return pushTime(v, b)
 	case wireUUID:
-		if len(b) != 16 {
-			return errLayout
-		}
-		v.AppendFixed(b)
+		v.Data = append(v.Data, b...)
 	case wireJSONB:
 		if len(b) < 1 || b[0] != 1 { // the version of jsonb's wire format
 			return errLayout
 		}
-		return appendValue(wireText, v, b[1:])
+		return push(wireText, v, rows, b[1:])
 	case wireInterval:
+		v.Complete(rows)
 		return appendInterval(v, b)
 	}
 	return nil
 }
 
-func appendDate(v *rowbatch.Vector, b []byte) error {
-	if len(b) != 4 {
-		return errLayout
-	}
+func pushDate(v *rowbatch.Vector, b []byte) error {
 	switch days := int32(binary.BigEndian.Uint32(b)); {
 	case days == math.MaxInt32 || days == math.MinInt32:
 		return errInfinite
@@ -174,15 +175,12 @@ func appendDate(v *rowbatch.Vector, b []byte) error {
 	case days > math.MaxInt32-daysTo2000:
 		return errTooLate
 	default:
-		v.AppendInt32(days + daysTo2000)
+		v.I32 = append(v.I32, days+daysTo2000)
 		return nil
 	}
 }
 
-func appendTimestamp(v *rowbatch.Vector, b []byte, nano bool) error {
-	if len(b) != 8 {
-		return errLayout
-	}
+func pushTimestamp(v *rowbatch.Vector, b []byte, nano bool) error {
 	switch micros := int64(binary.BigEndian.Uint64(b)); {
 	case micros == math.MaxInt64 || micros == math.MinInt64:
 		return errInfinite
@@ -191,26 +189,23 @@ func appendTimestamp(v *rowbatch.Vector, b []byte, nano bool) error {
 	case micros > math.MaxInt64-microsTo2000:
 		return errTooLate
 	case !nano:
-		v.AppendInt64(micros + microsTo2000)
+		v.I64 = append(v.I64, micros+microsTo2000)
 	case micros+microsTo2000 > math.MaxInt64/1000 || micros+microsTo2000 < math.MinInt64/1000:
 		return errNotNano
 	default:
-		v.AppendInt64((micros + microsTo2000) * 1000)
+		v.I64 = append(v.I64, (micros+microsTo2000)*1000)
 	}
 	return nil
 }
 
-func appendTime(v *rowbatch.Vector, b []byte) error {
-	if len(b) != 8 {
-		return errLayout
-	}
+func pushTime(v *rowbatch.Vector, b []byte) error {
 	switch micros := int64(binary.BigEndian.Uint64(b)); {
 	case micros == microsADay:
 		return errTime24
 	case micros < 0 || micros > microsADay:
 		return errLayout
 	default:
-		v.AppendInt64(micros)
+		v.I64 = append(v.I64, micros)
 		return nil
 	}
 }

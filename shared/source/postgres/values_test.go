@@ -81,6 +81,11 @@ func TestNumericRefusals(t *testing.T) {
 		{"a digit too many before the point", 4, 2, wireNumber(0, 0, 100), errPrecision},
 		{"a digit too many after it", 10, 2, wireNumber(0, 0, 1, 1250+1), errScale},
 		{"a group too many after it", 40, 2, wireNumber(0, 0, 1, 0, 1), errScale},
+		{"a digit too many in a cent", 10, 3, wireNumber(0, -1, 15), errScale},
+		{"a digit too many in four groups", 13, 2, wireNumber(0, 2, 1234, 5678, 9012, 3400), errPrecision},
+		{"a power too many", 18, 2, wireNumber(0, 4, 1), errPrecision},
+		{"a power that no word has", 18, 2, wireNumber(0, 9, 1), errPrecision},
+		{"a group that is none in front", 10, 2, wireNumber(0, 0, 65535), errLayout},
 		{"less than the smallest step", 10, 2, wireNumber(0, -2, 1), errScale},
 		{"a group that is none", 40, 2, wireNumber(0, 1, 1, 10000), errLayout},
 		{"fewer groups than announced", 10, 2, wireNumber(0, 0, 1, 2)[:10], errLayout},
@@ -103,7 +108,7 @@ func TestNumericRefusals(t *testing.T) {
 // Any decimal that fits its type comes out digit for digit.
 func TestNumericKeepsEveryDigit(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		p := rapid.IntRange(1, 76).Draw(rt, "precision")
+		p := rapid.IntRange(1, rapid.SampledFrom([]int{18, 76}).Draw(rt, "most")).Draw(rt, "precision")
 		s := rapid.IntRange(0, p).Draw(rt, "scale")
 		digits := rapid.StringMatching(`[0-9]{1,76}`).Draw(rt, "digits")
 		digits = digits[:min(len(digits), p)]
