@@ -30,7 +30,7 @@ type column struct {
 
 // key is the column as a chunk key.
 func (c column) key() keyspace.Column {
-	return keyspace.Column{Name: c.Name, Native: c.server.Native(), Nullable: !c.notNull}
+	return keyspace.Column{Name: c.Name, Native: c.server.Native(), Nullable: !c.notNull, Collation: c.collation}
 }
 
 // collationName is what a collation's name may look like in a statement.

@@ -144,6 +144,8 @@ func keyOf(r relation, list []keyspace.Column, now []column) ([]column, error) {
 		switch c := key[i].key(); {
 		case c.Native != p.Native:
 			return nil, drift(r, fmt.Sprintf("key column %s was %s and is %s", quoted(p.Name), p.Native, c.Native))
+		case c.Reordered(p):
+			return nil, drift(r, fmt.Sprintf("key column %s was sorted by %s and is by %s", quoted(p.Name), p.Collation, c.Collation))
 		case c.Nullable && !p.Nullable:
 			return nil, drift(r, "key column "+quoted(p.Name)+" was NOT NULL and may be NULL now")
 		}
