@@ -147,7 +147,7 @@ func TestTheLocalCloudDeploysTheSameFunctions(t *testing.T) {
 	if got := argumentsOf(t, all, `variable "memory_mb"`, "type"); strings.Count(got, "2048") != 4 {
 		t.Errorf("memory of the functions: %s", got)
 	}
-	if got := argumentsOf(t, all, `variable "sources"`, "type"); !strings.Contains(got, "max_concurrency = optional(number, 8)") {
+	if got := argumentsOf(t, all, `variable "sources"`, "type"); !regexp.MustCompile(`max_concurrency +=\s*optional\(number, 8\)`).MatchString(got) {
 		t.Errorf("sources: %s", got)
 	}
 }

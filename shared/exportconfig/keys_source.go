@@ -28,6 +28,7 @@ var blocks = []keyBlock{
 	}},
 	{path: "lapstrake", keys: []key{
 		{name: "source_name", def: "default", doc: "the queue and the concurrency cap of this database, 1 to 32 of a-z, 0-9 and -"},
+		{name: "source_auth", kind: enum, values: []string{"password", "rds_iam"}, def: "password", doc: "how the source is signed in to: `rds_iam` is a token of the AWS identity, made for each connection to RDS or Aurora"},
 		{name: "on_conflict", kind: enum, values: []string{"reject", "supersede"}, def: "reject", doc: "what a run does when another run of its export is alive"},
 		{name: "if_success", kind: enum, values: []string{"new_run", "refuse"}, def: "new_run", doc: "what a run does when its prefix already holds a complete run"},
 		{name: "consistency", kind: enum, values: []string{"per_task", "exported"}, def: "per_task", doc: "which rows the tasks of a run see together", not: map[string]string{"exported": oneSnapshot}},

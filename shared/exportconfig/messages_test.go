@@ -6,6 +6,8 @@ import (
 )
 
 const (
+	noToken = "rivet.yaml:4: lapstrake.source_auth: rds_iam needs source.tls with mode: verify-full and no exception, as a token is a password while it lasts"
+
 	src    = "source: {type: postgres, url_env: DATABASE_URL}\n"
 	export = "exports:\n- {name: orders, table: t, format: csv, destination: {type: local, path: out}}\n"
 	// where and out complete an export that says how it is read.
@@ -105,6 +107,15 @@ func TestMessages(t *testing.T) {
 		{"types of MongoDB", ofMongo("table: t\n  columns: {_id: int8}"), `rivet.yaml:5: export "orders": columns is not read with source.type: mongo: a collection has the columns _id and document, both text`},
 		{"a collection of another alphabet", ofMongo("table: 'a/b'"), `rivet.yaml:4: export "orders": table must be the name of a collection or view, of ASCII letters, digits, _, -, ., : and @, not "a/b"; for another name make a view`},
 		{"a source name", src + export + "lapstrake: {source_name: Shop}\n", `rivet.yaml:4: lapstrake.source_name must be 1 to 32 characters of a-z, 0-9 and -, not "Shop"`},
+		{"a token and a URL", src + export + "lapstrake: {source_auth: rds_iam}\n", "rivet.yaml:4: lapstrake.source_auth: rds_iam takes the place of source.url_env: give host, user and database, and no password"},
+		{"a token and a password", "source: {type: postgres, host: h, user: u, database: d, password_env: P, tls: {}}\n" + export + "lapstrake: {source_auth: rds_iam}\n",
+			"rivet.yaml:4: lapstrake.source_auth: rds_iam takes the place of source.password_env: give host, user and database, and no password"},
+		{"a token in plain text", "source: {type: postgres, host: localhost, user: u, database: d}\n" + export + "lapstrake: {source_auth: rds_iam}\n", noToken},
+		{"a token for whoever answers", "source: {type: mysql, host: h, user: u, database: d, tls: {mode: require}}\n" + export + "lapstrake: {source_auth: rds_iam}\n", noToken},
+		{"a token for any certificate", "source: {type: mysql, host: h, user: u, database: d, tls: {accept_invalid_certs: true}}\n" + export + "lapstrake: {source_auth: rds_iam}\n", noToken},
+		{"a token for another host", "source: {type: mysql, host: h, user: u, database: d, tls: {accept_invalid_hostnames: true}}\n" + export + "lapstrake: {source_auth: rds_iam}\n", noToken},
+		{"a token for MongoDB", "source: {type: mongo, url_env: U}\n" + export + "lapstrake: {source_auth: rds_iam}\n", "rivet.yaml:4: lapstrake.source_auth: rds_iam is for source.type: postgres and mysql"},
+		{"a way to sign in that is not known", src + export + "lapstrake: {source_auth: kerberos}\n", `rivet.yaml:4: lapstrake.source_auth must be password or rds_iam, not "kerberos"`},
 		{"one snapshot", src + export + "lapstrake: {consistency: exported}\n", "rivet.yaml:4: lapstrake.consistency: exported is not supported by this version: every task has a snapshot of its own"},
 
 		// What is read.

@@ -39,6 +39,7 @@ func Parse(file string, data []byte, env Env) (Config, error) {
 	cfg.Slack = r.slack(m.block("notifications").block("slack"))
 	own := r.lapstrake(m.block("lapstrake"), ownKeys{onConflict: "reject", ifSuccess: "new_run", parquetWriter: "native", parquetEncoding: "compatible"})
 	cfg.Source.Name = r.sourceName(m.block("lapstrake"))
+	r.sourceAuth(m.block("lapstrake"), m.block("source"), &cfg.Source)
 	if list := m.get("exports"); list != nil {
 		for _, e := range list.blocks {
 			cfg.Exports = append(cfg.Exports, r.export(e, m.block("source"), own))

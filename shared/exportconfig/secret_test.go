@@ -26,6 +26,8 @@ func TestWhereSecretsGo(t *testing.T) {
 		{"password_env", local + "password_env: DB_PASS", "", "env://DB_PASS", InlineSecret{}},
 		{"a password", local + "password: 'p://w'", "", "", InlineSecret{Password: "p://w"}},
 		{"a password that is a reference", local + "password: 'env://DB_PASS'", "", "env://DB_PASS", InlineSecret{}},
+		{"a token", "type: postgres, host: db.eu-west-1.rds.amazonaws.com, user: 'a b', database: d, tls: {}}\nlapstrake: {source_auth: rds_iam", "", "rds-iam://a%20b@db.eu-west-1.rds.amazonaws.com:5432", InlineSecret{}},
+		{"a token for MySQL", "type: mysql, host: db.eu-west-1.rds.amazonaws.com, user: u, database: d, tls: {}}\nlapstrake: {source_auth: rds_iam", "", "rds-iam://u@db.eu-west-1.rds.amazonaws.com:3306", InlineSecret{}},
 		{"no password", local + "port: 1", "", "", InlineSecret{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -27,6 +27,16 @@ type Provider interface {
 	Read(ctx context.Context, rest string) (string, error)
 }
 
+// Minter is a Provider that makes a value for one use, such as a token for one
+// connection. Its values are not kept, and its scheme stands in a config only,
+// which has been checked for what such a value needs: an environment variable
+// cannot refer to it.
+type Minter interface {
+	Provider
+	// Mints does nothing: having it makes the difference.
+	Mints()
+}
+
 // ProviderFunc is a function as a Provider.
 type ProviderFunc func(ctx context.Context, rest string) (string, error)
 
@@ -50,7 +60,8 @@ type entry struct {
 
 // New returns a resolver of env:// and file:// references and those of the
 // given providers, by scheme. found are told of every value that is read, so
-// that logs can hide it.
+// that logs can hide it; those of a Minter are too many, and have a form by
+// which they are known.
 func New(c clock.Clock, more map[string]Provider, found ...func(value string)) *Resolver {
 	r := &Resolver{clock: c, found: found, cached: make(map[string]entry), providers: map[string]Provider{
 		"env": ProviderFunc(readEnv), "file": ProviderFunc(readFile),
@@ -75,11 +86,17 @@ func (r *Resolver) Resolve(ctx context.Context, ref string) (string, error) {
 	return value, nil
 }
 
-// IsReference reports whether s is a reference that this resolver knows, and
-// not a database URL.
+// IsReference reports whether s is a reference that this resolver knows and that
+// may stand anywhere, and not a database URL.
 func (r *Resolver) IsReference(s string) bool {
 	scheme, _, found := strings.Cut(s, "://")
-	return found && r.providers[scheme] != nil
+	p := r.providers[scheme]
+	return found && p != nil && !mints(p)
+}
+
+func mints(p Provider) bool {
+	_, is := p.(Minter)
+	return is
 }
 
 // Forget drops cached values, so that the next Resolve reads a rotated secret.
@@ -108,6 +125,9 @@ func (r *Resolver) one(ctx context.Context, ref string) (string, error) {
 	}
 	if value == "" {
 		return "", fault.New(fault.Permanent, "LAPSTRAKE_CONFIG_SECRET_EMPTY", "the secret %s is empty", ref)
+	}
+	if mints(p) {
+		return value, nil
 	}
 	for _, tell := range r.found {
 		tell(value)

@@ -79,7 +79,7 @@ func OpenAWS(ctx context.Context, s AWSSettings) (*AWS, error) {
 		settings: s,
 		state:    tables.New(dynamodb.NewFromConfig(cfg), s.Table, clock.System{}, IDs{}),
 		queues:   sqs.New(awssqs.NewFromConfig(cfg), sqs.Options{URLs: s.QueueURLs, FairQueues: true, Clock: clock.System{}, Random: IDs{}.Jitter}),
-		resolver: secrets.New(clock.System{}, awssecrets.Providers(cfg), telemetry.Hide),
+		resolver: secrets.New(clock.System{}, awssecrets.Providers(cfg, clock.System{}), telemetry.Hide),
 	}
 	a.destinations = a.inBuckets(&destinations{})
 	to := notify.All{stepfunctions.New(sfn.NewFromConfig(cfg))}

@@ -45,7 +45,7 @@ func newResolver(ctx context.Context) (*secrets.Resolver, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Usage, "LAPSTRAKE_CONFIG_AWS", "read the AWS configuration")
 	}
-	return secrets.New(clock.System{}, awssecrets.Providers(cfg), telemetry.Hide), nil
+	return secrets.New(clock.System{}, awssecrets.Providers(cfg, clock.System{}), telemetry.Hide), nil
 }
 
 // slackNotifier posts to the webhook of a config.

@@ -1,5 +1,6 @@
-// Package awssecrets reads secretsmanager:// and ssm:// references. Layer: L3
-// (persistence), a driver of shared/secrets.
+// Package awssecrets reads secretsmanager:// and ssm:// references, and makes
+// the tokens of rds-iam:// ones. Layer: L3 (persistence), a driver of
+// shared/secrets.
 package awssecrets
 
 import (
@@ -15,12 +16,13 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/lapstrake/lapstrake/shared/clock"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/secrets"
 )
 
-// Providers returns the providers of both schemes.
-func Providers(cfg aws.Config) map[string]secrets.Provider {
+// Providers returns the providers of all three schemes.
+func Providers(cfg aws.Config, c clock.Clock) map[string]secrets.Provider {
 	manager, parameters := secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
 	return map[string]secrets.Provider{
 		"secretsmanager": secrets.ProviderFunc(func(ctx context.Context, rest string) (string, error) {
@@ -29,6 +31,7 @@ func Providers(cfg aws.Config) map[string]secrets.Provider {
 		"ssm": secrets.ProviderFunc(func(ctx context.Context, rest string) (string, error) {
 			return readParameter(ctx, parameters, rest)
 		}),
+		"rds-iam": Tokens{Credentials: cfg.Credentials, Region: cfg.Region, Clock: c},
 	}
 }
 

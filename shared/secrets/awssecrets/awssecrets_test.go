@@ -32,7 +32,7 @@ func TestReadFromTheStores(t *testing.T) {
 	if _, err := ssm.NewFromConfig(cfg).PutParameter(t.Context(), &ssm.PutParameterInput{Name: &name, Value: aws.String("postgres://u@db/shop"), Type: ssmtypes.ParameterTypeSecureString}); err != nil {
 		t.Fatal(err)
 	}
-	r := secrets.New(clock.System{}, Providers(cfg))
+	r := secrets.New(clock.System{}, Providers(cfg, clock.System{}))
 	for _, tc := range []struct {
 		ref, want string
 		code      fault.Code
@@ -76,7 +76,7 @@ func TestFailuresHaveClassAndCode(t *testing.T) {
 			Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 			Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 		}
-		r := secrets.New(clock.System{}, Providers(cfg))
+		r := secrets.New(clock.System{}, Providers(cfg, clock.System{}))
 		for _, ref := range []string{"secretsmanager://shop", "ssm:///shop"} {
 			_, err := r.Resolve(t.Context(), ref)
 			if fault.ClassOf(err) != tc.class || fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), "shop") {

@@ -35,6 +35,8 @@ type mock struct {
 	// answer is called for each COPY; the connection ends unless it returns
 	// true.
 	answer func(b *pgproto3.Backend) bool
+	// refuse, if there is one, is told each password, and none is right.
+	refuse func(password string)
 }
 
 func newMock(t *testing.T, m mock) *mock {
@@ -78,6 +80,16 @@ func (m *mock) serve(conn net.Conn) {
 		startup, err = b.ReceiveStartupMessage()
 	}
 	if _, ok := startup.(*pgproto3.StartupMessage); !ok || err != nil {
+		return
+	}
+	if m.refuse != nil {
+		b.Send(&pgproto3.AuthenticationCleartextPassword{})
+		_ = b.Flush()
+		if answer, err := b.Receive(); err == nil {
+			m.refuse(answer.(*pgproto3.PasswordMessage).Password)
+		}
+		b.Send(&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "28000", Message: "PAM authentication failed"})
+		_ = b.Flush()
 		return
 	}
 	b.Send(&pgproto3.AuthenticationOk{})

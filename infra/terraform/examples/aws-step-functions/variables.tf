@@ -28,9 +28,10 @@ variable "exports" {
 variable "sources" {
   description = "Source databases by the source_name of the configs, see the module."
   type = map(object({
-    max_concurrency = optional(number, 8)
-    secret_arns     = optional(list(string), [])
-    parameter_arns  = optional(list(string), [])
+    max_concurrency    = optional(number, 8)
+    secret_arns        = optional(list(string), [])
+    parameter_arns     = optional(list(string), [])
+    database_user_arns = optional(list(string), [])
   }))
 }
 

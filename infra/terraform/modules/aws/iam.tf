@@ -13,6 +13,7 @@ locals {
     config_bucket_arns  = jsonencode(local.config_bucket_arns)
     secret_arns         = jsonencode(local.secret_arns)
     parameter_arns      = jsonencode(local.parameter_arns)
+    database_user_arns  = jsonencode(local.database_user_arns)
     webhook_arn         = try(var.slack_webhook.arn, "")
     kms_key_arn         = coalesce(var.kms_key_arn, "none")
   }
@@ -23,6 +24,7 @@ locals {
     quarantine        = var.allow_quarantine ? ["planner"] : []
     secrets           = length(local.secret_arns) == 0 ? [] : ["planner", "chunk"]
     parameters        = length(local.parameter_arns) == 0 ? [] : ["planner", "chunk"]
+    tokens            = length(local.database_user_arns) == 0 ? [] : ["planner", "chunk"]
     webhook           = try(var.slack_webhook.arn, null) == null || local.webhook_is_parameter ? [] : ["planner", "finalizer", "validator"]
     webhook-parameter = local.webhook_is_parameter ? ["planner", "finalizer", "validator"] : []
     key               = var.kms_key_arn == null ? [] : tolist(local.functions)

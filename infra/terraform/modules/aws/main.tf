@@ -22,6 +22,7 @@ locals {
   config_object_arns = distinct([for config in values(local.configs) : "${local.arn_prefix}:s3:::${config.bucket}/${config.key}"])
   config_bucket_arns = distinct([for config in values(local.configs) : "${local.arn_prefix}:s3:::${config.bucket}"])
 
-  secret_arns    = distinct(flatten([for source in values(var.sources) : source.secret_arns]))
-  parameter_arns = distinct(flatten([for source in values(var.sources) : source.parameter_arns]))
+  secret_arns        = distinct(flatten([for source in values(var.sources) : source.secret_arns]))
+  parameter_arns     = distinct(flatten([for source in values(var.sources) : source.parameter_arns]))
+  database_user_arns = distinct(flatten([for source in values(var.sources) : source.database_user_arns]))
 }

@@ -75,11 +75,13 @@ variable "sources" {
     Source databases, by the source_name of the configs ("default" where they name none). Each has a chunk queue.
     max_concurrency is the number of chunk functions, and so of connections, that the database bears at a time.
     secret_arns and parameter_arns are the secrets of Secrets Manager and the SecureString parameters that hold its credentials.
+    database_user_arns are the users that a config with source_auth: rds_iam signs in as: arn:aws:rds-db:REGION:ACCOUNT:dbuser:RESOURCE-ID/USER.
   EOT
   type = map(object({
-    max_concurrency = optional(number, 8)
-    secret_arns     = optional(list(string), [])
-    parameter_arns  = optional(list(string), [])
+    max_concurrency    = optional(number, 8)
+    secret_arns        = optional(list(string), [])
+    parameter_arns     = optional(list(string), [])
+    database_user_arns = optional(list(string), [])
   }))
   default  = { default = {} }
   nullable = false
@@ -97,6 +99,11 @@ variable "sources" {
   validation {
     condition     = alltrue([for arn in flatten([for source in values(var.sources) : concat(source.secret_arns, source.parameter_arns)]) : startswith(arn, "arn:") && !endswith(arn, ":*") && !endswith(arn, "/*")])
     error_message = "Name each secret and parameter by its ARN, not all of them by a wildcard."
+  }
+
+  validation {
+    condition     = alltrue([for arn in flatten([for source in values(var.sources) : source.database_user_arns]) : can(regex("^arn:[^:*]+:rds-db:[^:*]+:[^:*]+:dbuser:[^/*]+/[^/*]+$", arn))])
+    error_message = "Name each database user as arn:aws:rds-db:REGION:ACCOUNT:dbuser:RESOURCE-ID/USER, without a wildcard."
   }
 }
 

@@ -117,8 +117,9 @@ run "secrets_are_of_those_who_open_the_source" {
   variables {
     sources = {
       default = {
-        secret_arns    = ["arn:aws:secretsmanager:eu-central-1:123456789012:secret:shop-AbCdEf"]
-        parameter_arns = ["arn:aws:ssm:eu-central-1:123456789012:parameter/shop"]
+        secret_arns        = ["arn:aws:secretsmanager:eu-central-1:123456789012:secret:shop-AbCdEf"]
+        parameter_arns     = ["arn:aws:ssm:eu-central-1:123456789012:parameter/shop"]
+        database_user_arns = ["arn:aws:rds-db:eu-central-1:123456789012:dbuser:cluster-ABC/reader"]
       }
     }
     slack_webhook = {
@@ -128,8 +129,8 @@ run "secrets_are_of_those_who_open_the_source" {
   }
 
   assert {
-    condition = toset([for name in keys(aws_iam_role_policy.this) : name if strcontains(name, "secrets") || strcontains(name, "parameter")]) == toset([
-      "planner-secrets", "chunk-secrets", "planner-parameters", "chunk-parameters",
+    condition = toset([for name in keys(aws_iam_role_policy.this) : name if strcontains(name, "secrets") || strcontains(name, "parameter") || strcontains(name, "tokens")]) == toset([
+      "planner-secrets", "chunk-secrets", "planner-parameters", "chunk-parameters", "planner-tokens", "chunk-tokens",
       "planner-webhook-parameter", "finalizer-webhook-parameter", "validator-webhook-parameter",
     ])
     error_message = "Policies: ${jsonencode(keys(aws_iam_role_policy.this))}"

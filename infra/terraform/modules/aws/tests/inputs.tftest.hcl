@@ -75,6 +75,16 @@ run "every_secret_there_is_is_refused" {
   expect_failures = [var.sources]
 }
 
+run "every_user_of_a_database_is_refused" {
+  command = plan
+
+  variables {
+    sources = { default = { database_user_arns = ["arn:aws:rds-db:eu-central-1:123456789012:dbuser:*/reader"] } }
+  }
+
+  expect_failures = [var.sources]
+}
+
 run "a_password_in_a_variable_is_refused" {
   command = plan
 
