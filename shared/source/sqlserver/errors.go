@@ -2,6 +2,7 @@ package sqlserver
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ func (s *session) explain(ctx context.Context, err error, what string) error {
 	if errors.As(err, &refused) {
 		refused = telling(refused)
 		return s.answered(what, refused.Number, refused.Message)
+	}
+	if _, why, found := strings.Cut(err.Error(), "failed to verify certificate: "); found { // the client library keeps the text alone
+		err = &tls.CertificateVerificationError{Err: errors.New(why)}
 	}
 	reason := ""
 	var stream mssql.StreamError

@@ -30,6 +30,10 @@ type Database struct {
 	Now func() time.Time
 	// Heard, unless nil, gets every batch. It may answer with an error.
 	Heard func(batch string) error
+	// Forgets makes sessions lose their settings, as a proxy does; Ends is the
+	// beginning of the batches behind which a transaction is gone.
+	Forgets bool
+	Ends    string
 
 	mutex   sync.Mutex
 	tables  []*table

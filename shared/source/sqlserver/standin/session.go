@@ -85,7 +85,9 @@ func (s *session) statement(statement string) (*tdsfake.Result, error) {
 			return nil, refused("%s", statement)
 		}
 		for name := range strings.SplitSeq(m[1], ", ") {
-			s.settings[name] = m[2]
+			if !s.database.Forgets {
+				s.settings[name] = m[2]
+			}
 		}
 		return nil, nil
 	}
@@ -104,6 +106,9 @@ func (s *session) statement(statement string) (*tdsfake.Result, error) {
 	out, err := s.run(q)
 	if err != nil {
 		return nil, err
+	}
+	if ends := s.database.Ends; ends != "" && strings.HasPrefix(statement, ends) {
+		s.client.End()
 	}
 	result := &tdsfake.Result{Rows: out.rows}
 	for _, c := range out.columns {
