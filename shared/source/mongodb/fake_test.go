@@ -134,6 +134,13 @@ func (f *fake) reply(command bson.Raw) []byte {
 	return b
 }
 
+// last is the last command that is no greeting.
+func (f *fake) last() bson.Raw {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.saw[len(f.saw)-1]
+}
+
 // replicaSet and others are greetings of servers of that kind.
 var (
 	replicaSet = bson.D{{Key: "setName", Value: "rs0"}, {Key: "maxWireVersion", Value: 21}}

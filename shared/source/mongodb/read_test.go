@@ -294,7 +294,7 @@ func TestWhatTheTasksSeeIsSaidAsItIs(t *testing.T) {
 				t.Fatalf("%+v, %v", table, err)
 			}
 			mustRead(t, s, source.ReadSpec{Relation: table.Relation, Columns: table.Columns, ReadAt: table.ReadAt, Range: keyspace.Range{All: true}})
-			last := tc.fake.saw[len(tc.fake.saw)-1]
+			last := tc.fake.last()
 			if got := last.Lookup("readConcern", "level").StringValue(); got != tc.level {
 				t.Errorf("it reads with %s", last)
 			}

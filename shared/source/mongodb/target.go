@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/url"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/source/endpoint"
+	"github.com/lapstrake/lapstrake/shared/source/failure"
 	"github.com/lapstrake/lapstrake/shared/source/transport"
 )
 
@@ -68,6 +70,17 @@ func badURL(why string) error {
 		"A URL has the form mongodb://user:password@host:27017/database?authSource=admin, or mongodb+srv://…, with characters such as @ : / ? # %% in the password percent-encoded", why)
 }
 
+// notRead is for a URL that the library does not take. Its text may quote what
+// was given. The hosts of mongodb+srv are looked up while it is read, and a look
+// that fails may be better the next time.
+func notRead(err error) error {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return fault.New(fault.Retryable, failure.Unreachable, "connect: the host name of mongodb+srv has no record of the service, or cannot be looked up")
+	}
+	return badURL("it cannot be read as a connection string")
+}
+
 // structured is what host, port, user, password and database say. Such a user
 // signs in at the database admin.
 func structured(cfg exportconfig.Source, password string) (target, error) {
@@ -102,8 +115,8 @@ func parseURL(raw string) (target, transport.Target, error) {
 		return target{}, asked, badURL("its scheme is not mongodb")
 	}
 	o := options.Client().ApplyURI(raw)
-	if err := o.Validate(); err != nil { // its text may quote what was given
-		return target{}, asked, badURL("it cannot be read as a connection string, or its host name has no record of the service")
+	if err := o.Validate(); err != nil {
+		return target{}, asked, notRead(err)
 	}
 	t := target{options: o, hosts: o.Hosts}
 	if o.Auth != nil {

@@ -3,6 +3,8 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"strings"
 	"testing"
 
@@ -82,6 +84,13 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+func TestAHostThatCannotBeLookedUpNowMayBeLater(t *testing.T) {
+	sourcetest.WantRefusal(t, notRead(fmt.Errorf("parse S3cr3t: %w", &net.DNSError{Err: "no such host", Name: "_mongodb._tcp.S3cr3t"})), fault.Retryable, failure.Unreachable, "mongodb+srv")
+	if err := notRead(errors.New("S3cr3t")); strings.Contains(err.Error(), "S3cr3t") {
+		t.Errorf("%v has the password", err)
+	}
+}
+
 func TestTheConfigSaysWhereTheSecretIs(t *testing.T) {
 	asked := 0
 	_, err := targetOf(t.Context(), exportconfig.Source{Name: "shop", URLRef: "env://URL"}, func(context.Context, string) (string, error) {
@@ -132,7 +141,7 @@ func TestACursorMayTimeOutWhereTheConfigSaysSo(t *testing.T) {
 	f.mongo.CursorTimeout = true
 	s := f.source(t)
 	mustRead(t, s, specOf(t, s, "docs"))
-	if _, err := fk.saw[len(fk.saw)-1].LookupErr("noCursorTimeout"); err == nil {
-		t.Errorf("it reads with %s", fk.saw[len(fk.saw)-1])
+	if _, err := fk.last().LookupErr("noCursorTimeout"); err == nil {
+		t.Errorf("it reads with %s", fk.last())
 	}
 }
