@@ -247,12 +247,9 @@ func daysOf(t packet.Time) (int64, error) {
 }
 
 func appendDate(v *rowbatch.Vector, from packet.Column, b []byte) error {
-	if from.Kind != packet.Date {
+	t, ok := from.ReadTime(b)
+	if !ok || from.Kind != packet.Date {
 		return errLayout
-	}
-	t, err := from.ReadTime(b)
-	if err != nil {
-		return err
 	}
 	days, err := daysOf(t)
 	if err != nil {
@@ -270,12 +267,9 @@ func microsOf(t packet.Time) int64 {
 }
 
 func appendTime(v *rowbatch.Vector, from packet.Column, b []byte) error {
-	if from.Kind != packet.Span {
+	t, ok := from.ReadTime(b)
+	if !ok || from.Kind != packet.Span {
 		return errLayout
-	}
-	t, err := from.ReadTime(b)
-	if err != nil {
-		return err
 	}
 	micros := microsOf(t)
 	if t.Negative || micros >= microsADay {
@@ -286,12 +280,9 @@ func appendTime(v *rowbatch.Vector, from packet.Column, b []byte) error {
 }
 
 func appendTimestamp(v *rowbatch.Vector, from packet.Column, b []byte) error {
-	if from.Kind != packet.DateTime {
+	t, ok := from.ReadTime(b)
+	if !ok || from.Kind != packet.DateTime {
 		return errLayout
-	}
-	t, err := from.ReadTime(b)
-	if err != nil {
-		return err
 	}
 	days, err := daysOf(t)
 	if err != nil {

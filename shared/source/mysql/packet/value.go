@@ -44,10 +44,10 @@ type Time struct {
 	Negative                     bool
 }
 
-// ReadTime reads a value of a temporal column.
-func (c Column) ReadTime(b []byte) (t Time, err error) {
+// ReadTime reads a value of a temporal column; ok is false if it is none.
+func (c Column) ReadTime(b []byte) (t Time, ok bool) {
 	if len(b) == 0 {
-		return t, nil // all of it is zero
+		return t, true // all of it is zero
 	}
 	clock := 4 // where the hour is
 	switch {
@@ -55,7 +55,7 @@ func (c Column) ReadTime(b []byte) (t Time, err error) {
 		clock = 5
 		days := binary.LittleEndian.Uint32(b[1:])
 		if days > math.MaxInt16 || b[0] > 1 || b[clock] > 23 {
-			return t, ErrValue
+			return t, false
 		}
 		t.Negative, t.Hour = b[0] == 1, int(days)*24+int(b[clock])
 	case (c.Kind == Date || c.Kind == DateTime) && (len(b) == 4 || len(b) == 7 || len(b) == 11):
@@ -64,25 +64,19 @@ func (c Column) ReadTime(b []byte) (t Time, err error) {
 			t.Hour = int(b[clock])
 		}
 		if t.Hour > 23 || t.Year > 9999 || t.Month > 12 || t.Day > 31 {
-			return t, ErrValue
+			return t, false
 		}
 	default:
-		return t, ErrValue
+		return t, false
 	}
 	if len(b) > clock {
 		t.Minute, t.Second = int(b[clock+1]), int(b[clock+2])
 	}
 	if len(b) > clock+3 {
-		micros := binary.LittleEndian.Uint32(b[clock+3:])
-		if micros > 999_999 {
-			return t, ErrValue
-		}
-		t.Micros = int(micros)
+		t.Micros = int(binary.LittleEndian.Uint32(b[clock+3:]))
 	}
-	if t.Minute > 59 || t.Second > 59 || c.Kind == Date && (t.Hour|t.Minute|t.Second|t.Micros) != 0 {
-		return t, ErrValue
-	}
-	return t, nil
+	zero := t.Hour|t.Minute|t.Second|t.Micros == 0
+	return t, t.Minute < 60 && t.Second < 60 && t.Micros < 1_000_000 && (c.Kind != Date || zero)
 }
 
 // AppendText appends a value as the server would write it, but floats in all
@@ -102,9 +96,9 @@ func (c Column) AppendText(text, b []byte) ([]byte, error) {
 	case Float64:
 		return strconv.AppendFloat(text, math.Float64frombits(binary.LittleEndian.Uint64(b)), 'g', -1, 64), nil
 	}
-	t, err := c.ReadTime(b)
-	if err != nil {
-		return nil, err
+	t, ok := c.ReadTime(b)
+	if !ok {
+		return nil, ErrValue
 	}
 	if c.Kind != Span {
 		text = appendPadded(append(appendPadded(append(appendPadded(text, t.Year, 4), '-'), t.Month, 2), '-'), t.Day, 2)
