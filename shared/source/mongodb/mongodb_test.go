@@ -43,6 +43,9 @@ func newServer(t testing.TB) *server {
 	}
 	name := strings.NewReplacer("/", "_", ".", "_").Replace(t.Name())
 	u.Path = "/" + name[:min(len(name), 60)]
+	query := u.Query()
+	query.Set("appName", "lapstrake "+u.Path[1:]) // whom a fail point is for
+	u.RawQuery = query.Encode()
 	s := &server{url: u, db: client.Database(u.Path[1:]), names: map[string][]string{}}
 	ctx := context.WithoutCancel(t.Context())
 	if err := s.db.Drop(ctx); err != nil {
@@ -73,11 +76,12 @@ func (s *server) insert(t testing.TB, collection string, documents ...any) {
 	}
 }
 
-// fail makes the server answer commands with an error, or close connections.
+// fail makes the server answer the commands of this test with an error, or close
+// its connections.
 func (s *server) fail(t testing.TB, times int, data bson.D) {
 	t.Helper()
 	admin := s.db.Client().Database("admin")
-	if err := admin.RunCommand(t.Context(), bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: bson.D{{Key: "times", Value: times}}}, {Key: "data", Value: append(data, bson.E{Key: "appName", Value: "lapstrake"})}}).Err(); err != nil {
+	if err := admin.RunCommand(t.Context(), bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: bson.D{{Key: "times", Value: times}}}, {Key: "data", Value: append(data, bson.E{Key: "appName", Value: s.url.Query().Get("appName")})}}).Err(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

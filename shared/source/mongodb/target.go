@@ -56,7 +56,10 @@ func targetOf(ctx context.Context, cfg exportconfig.Source, resolve endpoint.Res
 	if t.database == "" {
 		return t, badURL("it names no database")
 	}
-	t.options.SetAppName("lapstrake").SetServerMonitoringMode(options.ServerMonitoringModePoll).SetHeartbeatInterval(checkEvery).SetReadConcern(readconcern.Majority())
+	if t.options.AppName == nil {
+		t.options.SetAppName("lapstrake")
+	}
+	t.options.SetServerMonitoringMode(options.ServerMonitoringModePoll).SetHeartbeatInterval(checkEvery).SetReadConcern(readconcern.Majority())
 	if t.options.ReadPreference == nil {
 		t.options.SetReadPreference(readpref.Primary())
 	}
