@@ -103,7 +103,7 @@ func (r *reader) relation(m *mapping, e *Export) {
 }
 
 func (r *reader) statement(m *mapping, name, text string) string {
-	query, err := statement(text, r.sourceType == "mysql")
+	query, err := statement(text, r.sourceType)
 	if err != nil {
 		r.fail(m.scope, m.lineOf(name), "%s %v", name, err)
 	}

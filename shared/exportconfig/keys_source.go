@@ -7,7 +7,7 @@ const (
 
 // Reasons that several keys share.
 const (
-	notYetRead     = "`postgres`, `mysql` and `mongo` are the sources so far"
+	notYetRead     = "`postgres`, `mysql`, `mssql` and `mongo` are the sources so far"
 	noLoading      = "load what `manifest.json` lists with a tool of the warehouse"
 	oneSnapshot    = "every task has a snapshot of its own"
 	noColumns      = "no columns are added"
@@ -39,13 +39,13 @@ var blocks = []keyBlock{
 		{name: "encoding", kind: enum, values: []string{"compatible", "compact"}, def: "compatible", doc: "what every reader knows, or also delta encodings, which old readers refuse; of the native writer"},
 	}},
 	{path: "source", keys: []key{
-		{name: "type", kind: enum, values: []string{"postgres", "mysql", "mssql", "mongo", "oracle"}, required: true, doc: "the engine; `mysql` is MariaDB too", not: map[string]string{
-			"mssql": notYetRead, "oracle": notYetRead}},
+		{name: "type", kind: enum, values: []string{"postgres", "mysql", "mssql", "mongo", "oracle"}, required: true, doc: "the engine; `mysql` is MariaDB too, `mssql` is SQL Server", not: map[string]string{
+			"oracle": notYetRead}},
 		{name: "url", doc: "connection URL, or a reference to one"},
 		{name: "url_env", doc: "environment variable that holds the URL or a reference to it"},
 		{name: "url_file", doc: "file whose only line is the URL"},
 		{name: "host", doc: "host, instead of a URL"},
-		{name: "port", kind: integer, min: 1, max: 65535, def: "5432; 3306 for `mysql`; 27017 for `mongo`", doc: "port"},
+		{name: "port", kind: integer, min: 1, max: 65535, def: "5432; 3306 for `mysql`; 1433 for `mssql`; 27017 for `mongo`", doc: "port"},
 		{name: "user", doc: "user"},
 		{name: "password", doc: "password, or a reference to one"},
 		{name: "password_env", doc: "environment variable that holds the password or a reference to it"},

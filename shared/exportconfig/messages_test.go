@@ -81,7 +81,7 @@ func TestMessages(t *testing.T) {
 			`rivet.yaml:4: export "orders": query: the value of ${quote} may not be inserted into a query: quotes, backslashes, dollar signs, semicolons, comments and control characters could change the statement`},
 
 		// The source.
-		{"another engine", "source: {type: oracle, url_env: U}\n" + export, "rivet.yaml:1: source.type: oracle is not supported by this version: postgres, mysql and mongo are the sources so far"},
+		{"another engine", "source: {type: oracle, url_env: U}\n" + export, "rivet.yaml:1: source.type: oracle is not supported by this version: postgres, mysql, mssql and mongo are the sources so far"},
 		{"no address", "source: {type: postgres}\n" + export, "rivet.yaml:1: source needs one of url, url_env and url_file, or host, user and database"},
 		{"two addresses", "source:\n  type: postgres\n  url_env: U\n  url_file: f\n" + export, "rivet.yaml:4: source has url_env and url_file: give exactly one"},
 		{"a URL and its parts", "source:\n  type: postgres\n  url_env: U\n  host: h\n" + export, "rivet.yaml:4: source has url_env and host: a URL holds them all"},

@@ -10,10 +10,10 @@ import (
 // second statement, or that would leave the parentheses, is an error: nothing
 // is guessed about it, and what it reads is for the server to judge (PLN-29).
 //
-// The result ends with a line break if it ends inside a line comment. mysql is
-// true for the rules of MySQL's text, else they are PostgreSQL's.
-func statement(query string, mysql bool) (string, error) {
-	s := scanner{text: query, mysql: mysql}
+// The result ends with a line break if it ends inside a line comment. engine is
+// source.type, by whose rules the text is read.
+func statement(query, engine string) (string, error) {
+	s := scanner{text: query, engine: engine}
 	depth, end := 0, -1 // end is the offset of the first semicolon at the top
 	content := false
 	for !s.done() {
@@ -55,14 +55,14 @@ func statement(query string, mysql bool) (string, error) {
 		query = query[:end]
 	}
 	query = strings.TrimSpace(query)
-	if endsInLineComment(query, mysql) {
+	if endsInLineComment(query, engine) {
 		query += "\n"
 	}
 	return query, nil
 }
 
-func endsInLineComment(query string, mysql bool) bool {
-	s := scanner{text: query, mysql: mysql}
+func endsInLineComment(query, engine string) bool {
+	s := scanner{text: query, engine: engine}
 	last := other
 	for !s.done() {
 		kind, err := s.next()
@@ -88,12 +88,15 @@ const (
 // scanner finds the tokens of a text that may hold a semicolon or a parenthesis
 // which is none: comments and quotations. PostgreSQL has four kinds of the
 // latter, and comments that nest; MySQL has names between backticks, escapes in
-// every text, and comments from a #.
+// every text, and comments from a #; SQL Server has names between brackets.
 type scanner struct {
-	text  string
-	at    int
-	mysql bool
+	text   string
+	at     int
+	engine string
 }
+
+func (s *scanner) mysql() bool { return s.engine == mysql }
+func (s *scanner) mssql() bool { return s.engine == mssql }
 
 func (s *scanner) done() bool { return s.at >= len(s.text) }
 
@@ -115,12 +118,14 @@ func (s *scanner) next() (token, error) {
 	case strings.HasPrefix(rest, "/*"):
 		return blank, s.blockComment()
 	case c == '\'':
-		return other, s.quoted('\'', s.mysql, "text")
-	case c == '"' && s.mysql:
+		return other, s.quoted('\'', s.mysql(), "text")
+	case c == '[' && s.mssql():
+		return other, s.quoted(']', false, "name")
+	case c == '"' && s.mysql():
 		return other, s.quoted('"', true, "text")
-	case c == '"', c == '`' && s.mysql:
+	case c == '"', c == '`' && s.mysql():
 		return other, s.quoted(c, false, "name")
-	case c == '$' && !s.mysql:
+	case c == '$' && !s.mysql() && !s.mssql():
 		return other, s.dollar()
 	case wordByte(c):
 		return other, s.word()
@@ -140,7 +145,7 @@ func (s *scanner) next() (token, error) {
 // lineComment reports whether one starts here. In MySQL, two hyphens start one
 // only before white space.
 func (s *scanner) lineComment(rest string) bool {
-	if !s.mysql {
+	if !s.mysql() {
 		return strings.HasPrefix(rest, "--")
 	}
 	return rest[0] == '#' || strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' ')
@@ -153,7 +158,7 @@ func (s *scanner) word() error {
 	for !s.done() && (wordByte(s.text[s.at]) || s.text[s.at] == '$') {
 		s.at++
 	}
-	if word := s.text[start:s.at]; !s.mysql && (word == "E" || word == "e") && strings.HasPrefix(s.rest(), "'") {
+	if word := s.text[start:s.at]; !s.mysql() && !s.mssql() && (word == "E" || word == "e") && strings.HasPrefix(s.rest(), "'") {
 		return s.quoted('\'', true, "text")
 	}
 	return nil
@@ -207,7 +212,7 @@ func (s *scanner) dollar() error {
 // blockComment passes a comment, in which others may nest. A comment that MySQL
 // runs as a part of the statement, by its version, is an error.
 func (s *scanner) blockComment() error {
-	if s.mysql {
+	if s.mysql() {
 		if strings.HasPrefix(s.rest(), "/*!") || strings.HasPrefix(s.rest(), "/*M!") {
 			return errors.New("has a comment that some servers run: write it out")
 		}

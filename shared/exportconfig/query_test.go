@@ -42,7 +42,7 @@ func TestStatement(t *testing.T) {
 		{"a comment without an end", "select 1 /* /* */", "has a comment that does not end"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := statement(tc.query, false)
+			got, err := statement(tc.query, "postgres")
 			if err != nil {
 				got = err.Error()
 			}
@@ -74,7 +74,30 @@ func TestStatementOfMySQL(t *testing.T) {
 		{"a second statement", "select 1 # x\n; drop table t", "has more than one statement: only one SELECT is read"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := statement(tc.query, true)
+			got, err := statement(tc.query, mysql)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestStatementOfSQLServer(t *testing.T) {
+	for _, tc := range []struct {
+		name, query string
+		want        string // the statement, or what is wrong
+	}{
+		{"names between brackets", "select [a;)'b], [c]];] from [t]", "select [a;)'b], [c]];] from [t]"},
+		{"dollars are no quotation", "select $1, $$ from t; -- $$", "select $1, $$ from t"},
+		{"a backslash ends no text", `select E'\';`, `select E'\'`},
+		{"a name without an end", "select [a", "has a quoted name that does not end"},
+		{"a statement that leaves its parentheses", "select 1) as a, (select [)]", "closes a parenthesis that it does not open"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := statement(tc.query, mssql)
 			if err != nil {
 				got = err.Error()
 			}
@@ -88,20 +111,20 @@ func TestStatementOfMySQL(t *testing.T) {
 // TestStatementsStayInTheirParentheses puts what statement returns between
 // parentheses, as a reader does, and has it looked at as a whole.
 func TestStatementsStayInTheirParentheses(t *testing.T) {
-	pieces := []string{"select", " ", "\n", "'", `"`, "`", "#", "/*!", "-- ", "$$", "$a$", "$1", "--", "/*", "*/", ";", "(", ")", `\`, "E'", "é", "x", "1"}
+	pieces := []string{"select", " ", "\n", "'", `"`, "`", "#", "/*!", "-- ", "$$", "$a$", "$1", "--", "/*", "*/", ";", "(", ")", "[", "]", `\`, "E'", "é", "x", "1"}
 	rapid.Check(t, func(t *rapid.T) {
 		query := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "pieces"), "")
-		mysql := rapid.Bool().Draw(t, "mysql")
-		one, err := statement(query, mysql)
+		engine := rapid.SampledFrom([]string{"postgres", mysql, mssql}).Draw(t, "engine")
+		one, err := statement(query, engine)
 		if err != nil {
 			return
 		}
-		again, err := statement(one, mysql)
+		again, err := statement(one, engine)
 		if err != nil || again != one {
 			t.Fatalf("%q became %q, which became %q: %v", query, one, again, err)
 		}
 		whole := "select * from (" + one + ") as q"
-		if got, err := statement(whole, mysql); err != nil || got != whole {
+		if got, err := statement(whole, engine); err != nil || got != whole {
 			t.Fatalf("%q: %q became %q: %v", query, whole, got, err)
 		}
 	})

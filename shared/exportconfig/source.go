@@ -23,9 +23,17 @@ type engine struct {
 	port    int
 }
 
+// Types of sources that are spoken to, and whose queries are read, by rules of
+// their own.
+const (
+	mysql = "mysql"
+	mssql = "mssql"
+)
+
 var engines = map[string]engine{
-	"mysql": {schemes: []string{"mysql", "mariadb"}, port: 3306},
-	mongo:   {schemes: []string{"mongodb", "mongodb+srv"}, port: 27017},
+	mysql: {schemes: []string{"mysql", "mariadb"}, port: 3306},
+	mssql: {schemes: []string{"sqlserver"}, port: 1433},
+	mongo: {schemes: []string{"mongodb", "mongodb+srv"}, port: 27017},
 }
 
 // engineOf returns that of source.type; one that is not known is refused where

@@ -32,6 +32,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/source/mongodb"
 	"github.com/lapstrake/lapstrake/shared/source/mysql"
 	"github.com/lapstrake/lapstrake/shared/source/postgres"
+	"github.com/lapstrake/lapstrake/shared/source/sqlserver"
 	"github.com/lapstrake/lapstrake/shared/telemetry"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
@@ -61,6 +62,8 @@ func Sources(r *secrets.Resolver) source.Opener {
 			return postgres.Open(ctx, cfg, rereading(r))
 		case mysql.Engine:
 			return mysql.Open(ctx, cfg, rereading(r))
+		case sqlserver.Engine:
+			return sqlserver.Open(ctx, cfg, rereading(r))
 		case mongodb.Engine:
 			return mongodb.Open(ctx, cfg, rereading(r))
 		}
