@@ -108,6 +108,19 @@ func TestCanonicalTextReadsBackAsTheSameDocument(t *testing.T) {
 	}
 }
 
+func TestOptionsOfAPatternAreInOrder(t *testing.T) {
+	b := marshal(t, bson.D{{Key: "r", Value: bson.Regex{Pattern: "p", Options: "im"}}})
+	copy(b[bytes.Index(b, []byte("im\x00")):], "mi") // as another client may have stored them
+	var e extjson.Encoder
+	want, err := bson.MarshalExtJSON(bson.Raw(b), false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.Document(nil, b); err != nil || string(got) != string(want) || !strings.Contains(string(got), `"im"`) {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+}
+
 // many is a document of n fields, the last of which is named like the first.
 func many(n int) bson.D {
 	d := bson.D{}
