@@ -18,6 +18,7 @@
 //	shared/verify        M5, driven by the manifest
 //	shared/prove         that the tasks of runs partition the key space
 //	shared/chunkplan     how an export is cut into chunks
+//	shared/cost          what a run is expected to cost on a cloud
 //	shared/exportconfig  rivet.yaml
 //	shared/wire          messages between the functions
 //	shared/fault         classes and codes of failures

@@ -18,7 +18,7 @@ const module = "github.com/lapstrake/lapstrake/"
 var layers = map[string]string{
 	"shared/contract": "leaf", "shared/wire": "leaf", "shared/fault": "leaf", "shared/clock": "leaf",
 	"shared/keyspace": "leaf", "shared/rowtype": "leaf", "shared/rowbatch": "leaf",
-	"shared/exportconfig": "L1", "shared/chunkplan": "L1",
+	"shared/exportconfig": "L1", "shared/chunkplan": "L1", "shared/cost": "L1",
 	"shared/source": "L2", "shared/partfile": "L2", "shared/destination": "L2", "shared/extract": "L2", "shared/commit": "L2", "shared/verify": "L2", "shared/prove": "L2",
 	"shared/runstate": "L3", "shared/taskqueue": "L3", "shared/secrets": "L3",
 	"shared/telemetry": "L4", "shared/notify": "L4", "shared/report": "L4",
