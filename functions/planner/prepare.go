@@ -191,11 +191,24 @@ func (p *planner) makePlan(ctx context.Context, d *draft, position *contract.Pos
 	return commit.StorePlan(ctx, p.root, plan)
 }
 
+// fromPosition refuses a plan of another moment: the rows of its window have been
+// delivered since, but for those that came to its last value late, which a later
+// window has.
+func fromPosition(plan chunkplan.Plan, position *contract.Position) error {
+	if plan.Window == nil || position.Equal(plan.Window.From) {
+		return nil
+	}
+	return fault.New(fault.Refused, "LAPSTRAKE_PLAN_STALE", "run %s was planned from another cursor position; run the export again", plan.RunID)
+}
+
 // planAndEnqueue is P6 to P11.
 func (p *planner) planAndEnqueue(ctx context.Context, d *draft, position *contract.Position) (wire.TriggerResult, error) {
 	plan, fp, err := commit.LoadPlan(ctx, p.root, p.name(), p.run.RunID)
 	if errors.Is(err, destination.ErrNotFound) {
 		plan, fp, err = p.makePlan(ctx, d, position)
+	}
+	if err == nil { // a run that has committed nothing may live again with the plan of its first life
+		err = fromPosition(plan, position)
 	}
 	if err != nil {
 		return wire.TriggerResult{}, err

@@ -183,8 +183,8 @@ func (p *planner) resumeClaimed(ctx context.Context) (wire.TriggerResult, error)
 		if err := p.stillPlanned(ctx); err != nil {
 			return err
 		}
-		if planned && plan.Window != nil && !doc.Position.Equal(plan.Window.From) {
-			return fault.New(fault.Refused, "LAPSTRAKE_PLAN_STALE", "run %s was planned from another cursor position; run the export again", me.RunID)
+		if planned {
+			return fromPosition(plan, doc.Position)
 		}
 		return nil
 	})

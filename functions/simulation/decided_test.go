@@ -8,7 +8,9 @@ import (
 	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/runstate/memory"
 	"github.com/lapstrake/lapstrake/shared/taskqueue"
 	"github.com/lapstrake/lapstrake/shared/wire"
 )
@@ -177,4 +179,34 @@ func TestCrashAtEveryCallOfAnIncrementalRunThatFindsNothing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A run finds the rows of its window gone and commits nothing; the next run
+// delivers one that came late to the last value. The table is lost, and the first
+// one lives again with its plan: it is refused, since its window would have that
+// row a second time.
+func TestSecondLifeOfARunThatPublishedNothingHasNoWindow(t *testing.T) {
+	w := newCursorWorld(1, 2)
+	w.config.Exports[0].SkipEmpty = true
+	w.runExport(t, 1)
+	all := w.db.changes.rows
+	w.db.changes.add(5)
+	triggerUntilPlanned(t, w, 2)
+	w.db.changes.rows = all
+	w.settle(t, w.runID(2))
+	if run := w.run(t, 2); run.Status != runstate.RunSucceeded || run.Outcome.ManifestFingerprint != "" {
+		t.Fatalf("the run is %s with outcome %+v: the test no longer tests anything", run.Status, run.Outcome)
+	}
+	w.db.changes.add(5)
+	w.runExport(t, 3)
+	w.wantEachOnce(t, "before")
+	w.table = memory.NewSharded(2)
+	w.dropMessages(t)
+	if _, err := w.planner(t.Context(), w.trigger(2)); fault.CodeOf(err) != "LAPSTRAKE_PLAN_STALE" {
+		t.Errorf("%v", err)
+	}
+	w.settle(t, w.runID(2))
+	w.db.changes.add(6)
+	w.runExport(t, 4)
+	w.wantEachOnce(t, "in the end")
 }

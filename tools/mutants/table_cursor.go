@@ -13,6 +13,12 @@ const (
 // and ends, which rows at its ends belong to it, and where the position goes
 // (architecture §4.2).
 var cursorMutants = []mutant{
+	{
+		name: "second-life-with-the-window-of-the-first", rule: "V10, ADR-0006",
+		removes:  "a run that lives again with its plan reads a window only from where the position is",
+		edits:    []edit{holds("functions/planner/prepare.go", "fromPosition", "plan.Window == nil || position.Equal(plan.Window.From)", "true")},
+		caughtBy: simulated("TestSecondLifeOfARunThatPublishedNothingHasNoWindow"),
+	},
 	// Which cursor a position is of.
 	{
 		name: "position-of-another-kind", rule: "CUR-07",

@@ -33,7 +33,7 @@ var resumeMutants = []mutant{
 	{
 		name: "stale-plan-is-resumed", rule: "R0",
 		removes:  "a plan made from another position is not resumed",
-		edits:    []edit{holds(resumeFile, "planner.resumeClaimed", "planned && plan.Window != nil && !doc.Position.Equal(plan.Window.From)", "false")},
+		edits:    []edit{reads(resumeFile, "planner.resumeClaimed", "if planned {", "if planned && !$on {")},
 		caughtBy: planning("TestStalePlanIsNotResumed"),
 	},
 	{

@@ -40,7 +40,7 @@ func newWatch(s *simulation, c scope) *watch {
 		list = slices.Clone(list)
 		for j := range list {
 			list[j].who = 10*(i+1) + j // the same, whoever starts first
-			w.changes = w.changes || list[j].act == updateRow
+			w.changes = w.changes || list[j].act == updateRow || list[j].act == insertRow
 		}
 		w.scripts = append(w.scripts, script{left: list})
 	}

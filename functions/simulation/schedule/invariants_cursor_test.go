@@ -99,6 +99,9 @@ func (c *checker) once(m contract.Manifest, rows map[row]bool) {
 		c.s.saw("cursor: rows come again without a key, and are counted")
 	}
 	for x := range rows {
+		if _, twice := c.delivered.versions[x.version]; twice && !c.s.top.keyed {
+			continue // it stays the row of whoever had it first, and may repair that
+		}
 		c.delivered.versions[x.version], c.delivered.keys[x.key] = m.RunID, m.RunID
 	}
 }

@@ -69,12 +69,10 @@ func (c *checker) succeeded(r runstate.Run) {
 		return
 	}
 	m := c.sidecars[r.RunID]
-	if c.s.stale() {
-		return // what the fence knew is gone, and nobody goes on from it
-	}
 	switch {
 	case m.Status != contract.StatusSuccess || m.fingerprint != r.Outcome.ManifestFingerprint:
 		c.fail("V14", "run %s has succeeded, and its sidecar is %q", short(r.RunID), m.Status)
+	case c.s.copies > 0: // what the fence knew may be gone, and nobody goes on from what is there
 	case c.cursor.Generation > 0 && c.cursor.Generation < m.Generation:
 		c.fail("V14", "run %s has succeeded at generation %d, the cursor is at %d", short(r.RunID), m.Generation, c.cursor.Generation)
 	case c.cursor.OwnerRunID == r.RunID && c.cursor.State != contract.FenceCommitted:

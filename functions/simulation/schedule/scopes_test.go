@@ -151,6 +151,23 @@ var scopes = []scope{
 		scripts: [][]decision{{{act: supersede, n: 2}}, {{act: supersede, n: 2}, deliverChunk(2, 0, 2), deliverFinalize(2, 2)}},
 	},
 	{
+		name: "a row that comes late to the last value of a window, and a successor", rows: 1, before: planned, fates: anyFault, bound: 1, deep: 2,
+		with: func(t *topology) {
+			t.export.Mode, t.export.CursorColumn, t.export.ChunkCount, t.cursor = exportconfig.Incremental, "at", 1, "at"
+		},
+		scripts: [][]decision{{deliverChunk(1, 0, 1), deliverFinalize(1, 1)}, {{act: insertRow, n: 2}, {act: supersede, n: 2}, deliverChunk(2, 0, 2), deliverFinalize(2, 2)}},
+	},
+	{
+		name: "an older fence document under a sleeping resume, and a successor", rows: 1, fates: anyFault, bound: 1, deep: 2,
+		before: func(s *simulation) {
+			planned(s)
+			s.calmly(later)
+			s.upTo(decision{act: resume, n: 1}, "replace _lapstrake/orders/cursor.json", proceeds)
+			s.calmly(decision{act: supersede, n: 2}, deliverChunk(2, 0, 2), decision{act: oldCursor, n: 2})
+		},
+		scripts: [][]decision{{deliverFinalize(2, 2)}, {{act: supersede, n: 3}}},
+	},
+	{
 		name: "three attempts on one part", rows: 1, before: planned, fates: anyFault, bound: 2, deep: 3,
 		scripts: [][]decision{{deliverChunk(1, 0, 1)}, {leaseOut, deliverChunk(1, 0, 1)}, {leaseOut, deliverChunk(1, 0, 1)}, {{act: updateRow, n: 1}}},
 	},

@@ -154,9 +154,10 @@ func (s *simulation) allEnded() {
 		empty := r.Outcome != nil && r.Outcome.ManifestFingerprint == "" || s.tableLosses > 0 && s.check.hasCommittedNothing(id)
 		// A run that has committed cannot show that it owns the export when an
 		// operator has deleted the fence document, or put an older one back: it says
-		// so, also when a repair of it was begun before.
+		// so, also when a repair of it was begun before. Without the table, too, it
+		// may live again and fail for any reason.
 		unproven := (s.cursorLosses > 0 || s.copies > 0) && r.Status == runstate.RunFailed && r.Error != nil &&
-			(r.Error.Code == "LAPSTRAKE_RUN_PUBLISH_INCOMPLETE" || r.Error.Code == "LAPSTRAKE_RUN_FENCE_LOST" && r.Intent == wire.ActionRepair)
+			(r.Error.Code == "LAPSTRAKE_RUN_PUBLISH_INCOMPLETE" || r.Error.Code == "LAPSTRAKE_RUN_FENCE_LOST" && r.Intent == wire.ActionRepair || s.tableLosses > 0)
 		if (r.Status == runstate.RunSucceeded) != s.check.hasCommitted(id) && !empty && !unproven {
 			s.check.fail("V17", "run %s is %s, it has committed: %v", short(id), r.Status, s.check.hasCommitted(id))
 		}
