@@ -66,7 +66,9 @@ func (r *reader) run() error {
 	r.decoder.buffer = first
 	frontend := conn.Frontend()
 	frontend.SetMaxBodyLen(r.maxMessage())
+	r.source.session.reads.stream = true
 	tag, err := conn.CopyTo(r.ctx, &r.decoder, r.statement)
+	r.source.session.reads.stream = false
 	if err != nil {
 		return err
 	}

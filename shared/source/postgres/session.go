@@ -45,6 +45,7 @@ type session struct {
 	resolve endpoint.Resolve
 
 	conn   *pgconn.PgConn // nil before the first connect
+	reads  *paced         // of conn
 	target target
 	begun  bool
 }
@@ -69,6 +70,8 @@ func (s *session) connectTo(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
+	s.reads = &paced{}
+	config.BuildFrontend = s.reads.frontend
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
 		return s.explain(ctx, err, "connect")
