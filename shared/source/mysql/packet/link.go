@@ -140,7 +140,7 @@ func (l *Link) Write(p []byte) (int, error) {
 	case len(p) < headerSize:
 		return 0, l.fail(brokenf("the client library writes %d bytes", len(p)))
 	case p[3] == 0: // the first command
-		l.stage, l.shift = signedIn, 0
+		l.stage = signedIn
 	case l.stage == greeted:
 		return l.respond(p)
 	case l.shift != 0:

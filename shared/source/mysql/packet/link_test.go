@@ -166,6 +166,16 @@ func TestWhatWasAgreedOnIsSeen(t *testing.T) {
 	}
 }
 
+// To a client of MySQL the place of MariaDB's capabilities is a filler.
+func TestAFillerIsNoCapability(t *testing.T) {
+	link := scripted(nil, capabilities{})
+	link.stage = greeted
+	response := append([]byte{sslRequestSize, 0, 0, 1}, bytes.Repeat([]byte{0xff}, sslRequestSize)...)
+	if _, err := link.Write(response); err != nil || link.agreed != (capabilities{deprecateEOF: true}) {
+		t.Fatalf("%+v, %v", link.agreed, err)
+	}
+}
+
 // Nothing that tells who signs in is sent without the encryption that was asked
 // for.
 func TestWithoutItsEncryptionNothingIsSaid(t *testing.T) {

@@ -115,6 +115,14 @@ func TestLongRows(t *testing.T) {
 		if _, err := drain(scripted(stream, agreed), int64(size)-1); size > bufferSize && !errors.As(err, &overlong) {
 			t.Fatalf("%d bytes and a limit of one less: %v", size, err)
 		}
+		if at := bytes.Index(stream, head) + fullPiece + 3; size >= fullPiece { // the number of the second piece
+			hurt := bytes.Clone(stream)
+			hurt[at]++
+			var broken BrokenError
+			if _, err := drain(scripted(hurt, agreed), 0); !errors.As(err, &broken) {
+				t.Fatalf("%d bytes and a gap in their pieces: %v", size, err)
+			}
+		}
 		if _, err := drain(scripted(stream[:len(stream)/2], agreed), 0); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("half of %d bytes: %v", size, err)
 		}
@@ -148,6 +156,7 @@ func TestWhatServersMayNotSend(t *testing.T) {
 		{"a type that is not known", answer(prepared(1), definition(99, 0)), "type 99"},
 		{"a definition that is cut off", answer(prepared(1), intColumn[:len(intColumn)-5]), "definition of a column is cut off"},
 		{"a definition that leads out of its packet", answer(prepared(1), append([]byte{0xfe, 255, 255, 255, 255, 255, 255, 255, 255}, intColumn...)), "definition of a column is cut off"},
+		{"a definition that leads a little out of it", answer(prepared(1), append([]byte{0xfd, 255, 255, 0}, intColumn...)), "definition of a column is cut off"},
 		{"a row of another kind", rowsFrom([]byte{1, 2, 3}), "begins with byte 1"},
 		{"a row without its NULLs", rowsFrom([]byte{0}), "a row of 2 columns has 0 bytes"},
 		{"a row that ends in a number", rowsFrom(row(2, five[:2])), "ends in the value of column 1"},
