@@ -39,6 +39,9 @@ func pages(t *testing.T, s *Source, rel source.Relation, size int) (values []str
 		for i := range b.Rows {
 			values = append(values, printed(&b.Columns[1], i))
 		}
+		if len(values) > 100 {
+			t.Fatalf("pages of %d do not come to an end", size)
+		}
 		n, at := r.Cut()
 		if n != b.Rows {
 			t.Fatalf("a page of %d is cut after %d", b.Rows, n)

@@ -296,3 +296,22 @@ func TestALostConnectionIsReplacedBetweenReads(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A statement that takes longer than it may is ended from our side: the server
+// has no limit of its own.
+func TestAStatementThatTakesTooLong(t *testing.T) {
+	s := newServer(t)
+	rel := s.made("slow", columnOf("int"), int64(1))
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	src := s.source(t)
+	src.session.cfg.StatementTimeoutSeconds = 1
+	s.Heard = func(batch string) error {
+		if strings.HasPrefix(batch, "select _lapstrake") {
+			<-release
+		}
+		return nil
+	}
+	_, err := export(t, src, rel)
+	sourcetest.WantRefusal(t, err, fault.Permanent, failure.Timeout, "tuning.statement_timeout_s")
+}

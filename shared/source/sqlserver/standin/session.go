@@ -164,7 +164,7 @@ func (s *session) named(quoted string) *table {
 	return s.table(strings.ReplaceAll(m[1], "]]", "]"), strings.ReplaceAll(m[2], "]]", "]"))
 }
 
-// option are the bits of @@options that a session can set on.
+// options are the bits of @@options that a session can set.
 var options = map[string]int64{"ansi_warnings": 8, "ansi_padding": 16, "ansi_nulls": 32, "arithabort": 64, "quoted_identifier": 256, "concat_null_yields_null": 4096, "numeric_roundabort": 8192}
 
 func (s *session) number(name string, otherwise int64) int64 {
