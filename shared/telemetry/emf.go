@@ -37,7 +37,7 @@ func NewEMF(out io.Writer, c clock.Clock, stack, function string) *EMF {
 // Count implements [Observer].
 func (e *EMF) Count(m Metric, n int64, attrs ...slog.Attr) {
 	unit := "Count"
-	if m == PartBytes || m == SlotLag {
+	if m == PartBytes {
 		unit = "Bytes"
 	}
 	e.write(m, unit, n, attrs)

@@ -19,8 +19,6 @@ const (
 	FenceLost        Metric = "FenceLost"
 	Splits           Metric = "Splits"
 	HandOffs         Metric = "HandOffs" // split children that were left to the sweep
-	SlotLag          Metric = "SlotLag"
-	CursorAge        Metric = "CursorAgeSeconds"
 	RunFailed        Metric = "RunFailed"
 	ValidationFailed Metric = "ValidationFailed"
 )
