@@ -501,3 +501,25 @@ func TestMomentsAreReadBack(t *testing.T) {
 		}
 	}
 }
+
+func TestThereIsNoCutAtTheEndOfTheRange(t *testing.T) {
+	f := (&fake{hello: standalone, documents: []bson.Raw{document(t, bson.D{{Key: "_id", Value: int32(7)}})}}).start(t)
+	s := f.source(t)
+	spec := specOf(t, s, "docs")
+	for upTo, want := range map[string]int{`{"$numberInt":"7"}`: 0, `{"$numberInt":"8"}`: 1} {
+		spec.Range.UpTo = keyspace.Key{upTo}
+		r, err := s.Read(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if rows, at := r.Cut(); rows != want || (at == nil) != (want == 0) {
+			t.Errorf("up to %s: a cut after %d rows at %v: what is left has no row", upTo, rows, at)
+		}
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
