@@ -53,8 +53,11 @@ func statement(query, engine string) (string, error) {
 	}
 	if end >= 0 {
 		query = query[:end]
+		if endsInLineComment(query, engine) {
+			return "", errors.New("has two hyphens before its last semicolon, which are no comment there")
+		}
 	}
-	query = strings.TrimSpace(query)
+	query = strings.Trim(query, blanks)
 	if endsInLineComment(query, engine) {
 		query += "\n"
 	}
@@ -85,6 +88,9 @@ const (
 	closing
 )
 
+// blanks are what the servers take for white space; other space is part of a name.
+const blanks = " \t\r\n\f\v"
+
 // scanner finds the tokens of a text that may hold a semicolon or a parenthesis
 // which is none: comments and quotations. PostgreSQL has four kinds of the
 // latter, and comments that nest; MySQL has names between backticks, escapes in
@@ -105,7 +111,7 @@ func (s *scanner) rest() string { return s.text[s.at:] }
 func (s *scanner) next() (token, error) {
 	rest := s.rest()
 	switch c := rest[0]; {
-	case strings.IndexByte(" \t\r\n\f\v", c) >= 0:
+	case strings.IndexByte(blanks, c) >= 0:
 		s.at++
 		return blank, nil
 	case s.lineComment(rest):

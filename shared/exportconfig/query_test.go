@@ -63,6 +63,8 @@ func TestStatementOfMySQL(t *testing.T) {
 		{"a comment from a number sign", "select 1 # ; ( end", "select 1 # ; ( end\n"},
 		{"two hyphens before white space", "select 1 --\t;", "select 1 --\t;\n"},
 		{"two hyphens that are none", "select 1--1;", "select 1--1"},
+		{"two hyphens before the last semicolon", "select 1 --;", "has two hyphens before its last semicolon, which are no comment there"},
+		{"two hyphens before a space that is none", "select 1 --\u00a0", "select 1 --\u00a0"},
 		{"dollar signs quote nothing", "select $$ from t; select $$", "has more than one statement: only one SELECT is read"},
 		{"comments do not nest", "select /* a /* b; */ 1", "select /* a /* b; */ 1"},
 		{"a hint", "select /*+ max_execution_time(5) */ 1", "select /*+ max_execution_time(5) */ 1"},
@@ -111,7 +113,7 @@ func TestStatementOfSQLServer(t *testing.T) {
 // TestStatementsStayInTheirParentheses puts what statement returns between
 // parentheses, as a reader does, and has it looked at as a whole.
 func TestStatementsStayInTheirParentheses(t *testing.T) {
-	pieces := []string{"select", " ", "\n", "'", `"`, "`", "#", "/*!", "-- ", "$$", "$a$", "$1", "--", "/*", "*/", ";", "(", ")", "[", "]", `\`, "E'", "é", "x", "1"}
+	pieces := []string{"select", " ", "\n", "'", `"`, "`", "#", "/*!", "-- ", "$$", "$a$", "$1", "--", "\u00a0", "/*", "*/", ";", "(", ")", "[", "]", `\`, "E'", "é", "x", "1"}
 	rapid.Check(t, func(t *rapid.T) {
 		query := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "pieces"), "")
 		engine := rapid.SampledFrom([]string{"postgres", mysql, mssql}).Draw(t, "engine")
