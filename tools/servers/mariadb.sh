@@ -54,7 +54,10 @@ do_start() {
     install=$UNPACKED/scripts/mariadb-install-db daemon=$UNPACKED/bin/mariadbd
   fi
   take_port
-  mkdir -p "$dir/data" "$dir/socket"
+  mkdir -p "$dir/data" "$dir/socket" "$dir/tmp"
+  # A server that starts removes the temporary tables that it finds, also those of
+  # another that starts beside it, if they share the folder.
+  export TMPDIR=$dir/tmp
   # The root of the tests has a password and may come over TCP.
   printf "%s\n" "create or replace user root@'127.0.0.1' identified by '$PASSWORD';" \
     "grant all on *.* to root@'127.0.0.1' with grant option;" >"$dir/first.sql"
@@ -63,12 +66,12 @@ do_start() {
     -keyout "$dir/server.key" -out "$dir/server.crt" 2>/dev/null || { say "openssl made no certificate"; return 1; }
   chmod a+r "$dir/server.crt"
   if [[ $UID == 0 ]]; then # it refuses to run as root
-    chown -R 65534:65534 "$dir/data" "$dir/socket" "$dir/server.key"
+    chown -R 65534:65534 "$dir/data" "$dir/socket" "$dir/tmp" "$dir/server.key"
     as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
   fi
   cd /
   "${as[@]}" "$install" --no-defaults "${base[@]}" "--datadir=$dir/data" --auth-root-authentication-method=normal \
-    --skip-test-db >"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; return 1; }
+    --skip-test-db >"$dir/log" 2>&1 || { cat "$dir/log" >&2; return 1; }
   # Nothing here outlives the run, so nothing has to reach the disk.
   launch "${as[@]}" "$daemon" --no-defaults "${base[@]}" "--datadir=$dir/data" --port="$PORT" --bind-address=127.0.0.1 \
     "--socket=$dir/socket/s" "--pid-file=$dir/socket/pid" "--init-file=$dir/first.sql" --skip-name-resolve \
