@@ -192,17 +192,13 @@ func (h *handler) extract(ctx context.Context, claimed runstate.Chunk) (extract.
 	if !ok {
 		return extract.Outcome{}, fault.New(fault.Permanent, "LAPSTRAKE_RUN_FORMAT_UNKNOWN", "format %q is not known to this function: deploy planner and functions together", h.plan.Export.Format)
 	}
-	src, err := h.Sources.Open(ctx, h.plan.Source)
+	src, identity, err := h.connect(ctx)
 	if err != nil {
 		return extract.Outcome{}, err
 	}
 	defer func() { _ = src.Close(context.WithoutCancel(ctx)) }() // the session is read-only: nothing is lost with it
 	// The reference may lead to another database than when the run was planned:
 	// a resume with another environment, a secret that was changed.
-	identity, err := src.Identity(ctx)
-	if err != nil {
-		return extract.Outcome{}, err
-	}
 	if err := commit.CheckSource(h.task.Run.Export, "the plan", h.plan.SourceIdentity, identity); err != nil {
 		return extract.Outcome{}, err
 	}

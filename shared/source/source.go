@@ -11,10 +11,15 @@ import (
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
+	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 )
+
+// CodeOverloaded is the code of an Open or a first question that fails because
+// the server has no place for another connection: a little later it may have.
+const CodeOverloaded fault.Code = "LAPSTRAKE_SOURCE_OVERLOADED"
 
 // Opener opens the source of an export. References in the config are resolved
 // here, at the last moment: no caller ever holds a password.

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/fault"
+	"github.com/lapstrake/lapstrake/shared/source"
 )
 
 // Codes of what a source refuses or cannot do.
@@ -22,7 +23,7 @@ const (
 	TLS           fault.Code = "LAPSTRAKE_SOURCE_TLS"
 	Unreachable   fault.Code = "LAPSTRAKE_SOURCE_UNREACHABLE"
 	Interrupted   fault.Code = "LAPSTRAKE_SOURCE_INTERRUPTED"
-	Overloaded    fault.Code = "LAPSTRAKE_SOURCE_OVERLOADED"
+	Overloaded               = source.CodeOverloaded
 	Conflict      fault.Code = "LAPSTRAKE_SOURCE_CONFLICT"
 	LockTimeout   fault.Code = "LAPSTRAKE_SOURCE_LOCK_TIMEOUT"
 	Timeout       fault.Code = "LAPSTRAKE_SOURCE_TIMEOUT"

@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -255,5 +256,25 @@ func TestARelationIsHeldBeforeTheSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.exec(t, "delete from held where id = 2")
+	}
+}
+
+// OPS-06: a server that has no place for another connection says so by the code
+// for which a worker waits.
+func TestAServerWithoutAPlace(t *testing.T) {
+	s := newServer(t)
+	const name = "crowded@'127.0.0.1'"
+	s.exec(t, "drop user if exists "+name+"; create user "+name+" identified by '"+password+"' with max_user_connections 1")
+	s.last = append(s.last, "drop user "+name)
+	u := *s.url
+	u.User, u.Path = url.UserPassword("crowded", password), "/information_schema"
+	crowded := exportconfig.Source{Inline: exportconfig.InlineSecret{URL: u.String()}}
+	held, err := Open(t.Context(), crowded, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close(t.Context())
+	if _, err := Open(t.Context(), crowded, nil); fault.CodeOf(err) != source.CodeOverloaded || !fault.Retry(err) || strings.Contains(err.Error(), password) {
+		t.Fatal(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -377,4 +378,21 @@ func TestIntervalsAreTheServers(t *testing.T) {
 	if b.Rows != 13 || b.Columns[0].Type.Kind != rowtype.Interval {
 		t.Fatalf("%d rows of %s", b.Rows, b.Columns[0].Type)
 	}
+}
+
+// OPS-06: a server that has no place for another connection says so by the code
+// for which a worker waits.
+func TestAServerWithoutAPlace(t *testing.T) {
+	s := newServer(t)
+	role := "crowded_" + s.schema
+	s.exec(t, "create role "+role+" login password '"+password+"' connection limit 1")
+	s.finally("drop role " + role)
+	held := s.openAs(t, role, password)
+	u := *s.url
+	u.User = url.UserPassword(role, password)
+	crowded := exportconfig.Source{Inline: exportconfig.InlineSecret{URL: u.String()}}
+	if _, err := Open(t.Context(), crowded, nil); fault.CodeOf(err) != source.CodeOverloaded || !fault.Retry(err) || strings.Contains(err.Error(), password) {
+		t.Fatal(err)
+	}
+	_ = held.Close(t.Context())
 }
