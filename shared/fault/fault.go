@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Class says what may be done about a failure.
@@ -143,12 +144,13 @@ type Failure struct {
 }
 
 // FailureOf reduces err to what is stored. Messages are cut at 2,000 bytes, so
-// that an item stays small whatever a server answered.
+// that an item stays small whatever a server answered, and never inside a
+// character, which a table may refuse to store.
 func FailureOf(err error) Failure {
 	const limit = 2000
 	msg := err.Error()
 	if len(msg) > limit {
-		msg = msg[:limit] + "…"
+		msg = strings.ToValidUTF8(msg[:limit], "") + "…"
 	}
 	return Failure{Class: ClassOf(err), Code: CodeOf(err), Message: msg}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 func TestClassCodeAndExitCode(t *testing.T) {
@@ -44,9 +45,9 @@ func TestWrapOfNilIsNil(t *testing.T) {
 }
 
 func TestFailureIsBoundedAndComesBack(t *testing.T) {
-	f := FailureOf(New(Permanent, "LAPSTRAKE_SOURCE_GONE", "%s", strings.Repeat("x", 5000)))
-	if len(f.Message) > 2010 {
-		t.Fatalf("message of %d bytes is stored", len(f.Message))
+	f := FailureOf(New(Permanent, "LAPSTRAKE_SOURCE_GONE", "%s", "x"+strings.Repeat("ä", 5000))) // the limit is inside a character
+	if len(f.Message) > 2010 || !utf8.ValidString(f.Message) {
+		t.Fatalf("message of %d bytes is stored: …%q", len(f.Message), f.Message[1990:])
 	}
 	if got := ClassOf(f.Err()); got != Permanent {
 		t.Fatalf("class %q after a round trip", got)
