@@ -64,7 +64,7 @@ func (c Choice) integerTasks(b Bounds) ([]keyspace.Range, []exportconfig.Diagnos
 }
 
 // pointTasks cuts at keys that the source has chosen, in its order. A key that
-// follows itself is one cut.
+// follows itself is one cut, and one that is too long for a bound is none.
 func (c Choice) pointTasks(points []keyspace.Key) ([]keyspace.Range, error) {
 	if len(points)+1 > MaxTasks {
 		return nil, fault.New(fault.Permanent, CodeTooManyTasks, "export %q: the source was cut into %d ranges, at most %d are allowed; nothing was read. Use a larger chunk_size, or chunk_count", c.export.Name, len(points)+1, MaxTasks)
@@ -76,7 +76,7 @@ func (c Choice) pointTasks(points []keyspace.Key) ([]keyspace.Range, error) {
 			return nil, fault.New(fault.Bug, "LAPSTRAKE_INTERNAL_SPLIT_POINT", "export %q: a split point has %d values, the key has %d", c.export.Name, len(p), len(c.Key))
 		}
 		next := keyspace.Range{After: p}
-		if last.After != nil && (keyspace.Range{After: last.After}).Equal(next) {
+		if !p.CanBound() || last.After != nil && (keyspace.Range{After: last.After}).Equal(next) {
 			continue
 		}
 		last.UpTo = p

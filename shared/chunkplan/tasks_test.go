@@ -118,6 +118,7 @@ func TestTasks(t *testing.T) {
 		{"chunk_size", choose(t, exportconfig.Export{Mode: Chunked, ChunkSize: 4}, facts([]UniqueKey{primary(id)}), Budget{}), Bounds{Min: -7, Max: 7}, nil, "(-∞, -4] (-4, 0] (0, 4] (4, +∞)"},
 		{"points", choose(t, keyset, facts([]UniqueKey{primary(guid)}), Budget{}), Bounds{}, []keyspace.Key{{"b"}, {"a"}}, "(-∞, b] (b, a] (a, +∞)"},
 		{"a point that follows itself", choose(t, keyset, facts([]UniqueKey{primary(guid)}), Budget{}), Bounds{}, []keyspace.Key{{"b"}, {"b"}}, "(-∞, b] (b, +∞)"},
+		{"a point that is too long for a bound (QUE-22)", choose(t, keyset, facts([]UniqueKey{primary(guid)}), Budget{}), Bounds{}, []keyspace.Key{{"a"}, {strings.Repeat("b", 5000)}, {"c"}}, "(-∞, a] (a, c] (c, +∞)"},
 		{"no points", choose(t, keyset, facts([]UniqueKey{primary(guid)}), Budget{}), Bounds{}, nil, "(-∞, +∞)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

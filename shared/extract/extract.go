@@ -181,7 +181,7 @@ func (l *loop) split(reader source.Reader, batch *rowbatch.Batch) (cut bool, don
 		return false, done, rest, nil
 	}
 	rows, at := reader.Cut()
-	if rows == 0 {
+	if rows == 0 || !at.CanBound() {
 		return false, done, rest, nil // inside a group of equal keys: read on to its end
 	}
 	if l.Range.UpTo != nil && keyEqual(at, l.Range.UpTo) {

@@ -33,6 +33,7 @@ type rows struct {
 	at              int
 	out             *rowbatch.Batch
 	spec            source.ReadSpec // of the last Read
+	long            int             // up to which keys are of many bytes
 }
 
 func (r *rows) Now() time.Time                       { return r.now }
@@ -76,7 +77,11 @@ func (r *rows) Cut() (int, keyspace.Key) {
 	if n == 0 {
 		return 0, nil
 	}
-	return n, keyspace.Key{strconv.FormatInt(keys[n-1], 10)}
+	text := strconv.FormatInt(keys[n-1], 10)
+	if keys[n-1] <= int64(r.long) {
+		text = strings.Repeat("x", 5000)
+	}
+	return n, keyspace.Key{text}
 }
 
 func (r *rows) Position() string { return "0/1" }
@@ -208,6 +213,18 @@ func TestSplitNearTheDeadline(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// QUE-22: a bound stands in two items of the run's table. A task is not cut at a
+// key of many kilobytes, but at the next one that is shorter.
+func TestATaskIsNotCutAtAKeyThatIsTooLong(t *testing.T) {
+	r := &rows{n: 200, group: 1, batch: 1, long: 17}
+	j := job(r, memory.New("memory://b", memory.LikeS3), 1<<20)
+	j.Deadline = start.Add(24 * time.Second)
+	out, err := Run(t.Context(), j)
+	if err != nil || out.Rest == nil || out.Result.Rows != 18 || out.Done.UpTo[0] != "18" {
+		t.Fatalf("%d rows, rest %v (%v)", out.Result.Rows, out.Rest, err)
 	}
 }
 

@@ -14,6 +14,21 @@ import (
 // Key is one value of the chunk key: one text a key column, in key order.
 type Key []string
 
+// longest is how many bytes of a key can be a bound. Engines with an index on
+// their keys hold fewer; where a key may have megabytes, as the _id of MongoDB,
+// the items of the run's table could not hold it (QUE-22).
+const longest = 4 << 10
+
+// CanBound reports whether ranges may begin and end at k: whoever cuts a range
+// passes over a longer key.
+func (k Key) CanBound() bool {
+	n := 0
+	for _, text := range k {
+		n += len(text)
+	}
+	return n <= longest
+}
+
 // Column is a column of the chunk key.
 type Column struct {
 	Name string `json:"name"`

@@ -52,3 +52,22 @@ func TestCutAt(t *testing.T) {
 		}
 	}
 }
+
+// The longest keys of the engines that index them are bounds.
+func TestAKeyThatCanBound(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		key  Key
+		can  bool
+	}{
+		{"a number", Key{"1"}, true},
+		{"the longest index entry of MySQL", Key{strings.Repeat("x", 3072)}, true},
+		{"two columns of half the length", Key{strings.Repeat("x", 2048), strings.Repeat("y", 2048)}, true},
+		{"a byte too many", Key{strings.Repeat("x", 2048), strings.Repeat("y", 2049)}, false},
+		{"a megabyte", Key{strings.Repeat("x", 1<<20)}, false},
+	} {
+		if tc.key.CanBound() != tc.can {
+			t.Errorf("%s: %v", tc.name, !tc.can)
+		}
+	}
+}
