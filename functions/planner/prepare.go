@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
@@ -155,7 +156,7 @@ func (d *draft) plan(ctx context.Context, cfg exportconfig.Source, since Since) 
 	plan.SchemaFingerprint = contract.SchemaFingerprint(plan.Columns)
 	plan.Strategy, plan.Key, plan.Unique, plan.Splittable = d.choice.Strategy, d.choice.Key, d.choice.Unique, d.choice.Splittable
 	plan.Consistency, plan.ReadAt = cmp.Or(d.table.Consistency, consistencyPerTask), d.table.ReadAt
-	plan.Diagnostics = append(append(plan.Diagnostics, d.export.Diagnostics...), d.choice.Diagnostics...)
+	plan.Diagnostics = slices.Concat(plan.Diagnostics, d.export.Diagnostics, d.choice.Diagnostics, chunkplan.Readers(d.export, plan.Columns))
 	return plan, nil
 }
 
