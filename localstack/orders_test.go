@@ -32,17 +32,17 @@ analyze %[1]s.orders`
 
 // ordersText renders a row as the reader below does.
 const ordersText = `select id, concat_ws('|', id, coalesce(note, 'NULL'), price, (extract(epoch from at) * 1000000)::bigint, paid,
-	encode(raw, 'hex'), ratio, day - date '1970-01-01') from %s.orders`
+	encode(raw, 'hex'), ratio, day - date '1970-01-01') from %s.%s`
 
 func (w *world) makeOrders(rows int) {
 	w.t.Helper()
 	w.exec(fmt.Sprintf(ordersTable, w.schema, rows))
 }
 
-// source reads the rows as text, by id.
-func (w *world) source() map[int64]string {
+// source reads the rows of a table like ordersTable as text, by id.
+func (w *world) source(table string) map[int64]string {
 	w.t.Helper()
-	rows, err := w.db.Query(w.t.Context(), fmt.Sprintf(ordersText, w.schema))
+	rows, err := w.db.Query(w.t.Context(), fmt.Sprintf(ordersText, w.schema, table))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -161,10 +161,16 @@ func cell(w *world, column arrow.Array, row int) string {
 	return ""
 }
 
-// wantPublished compares the prefix with the source, row by row.
+// wantPublished compares the prefix with the orders, row by row.
 func (w *world) wantPublished(prefix string) {
 	w.t.Helper()
-	want, got := w.source(), w.published(prefix)
+	w.wantPublishedAs(prefix, "orders")
+}
+
+// wantPublishedAs compares the prefix with a table like that of the orders.
+func (w *world) wantPublishedAs(prefix, table string) {
+	w.t.Helper()
+	want, got := w.source(table), w.published(prefix)
 	shown := 0
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		if got[id] != want[id] && shown < 5 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,30 @@ func TestStateMachinesSendTriggersThatThePlannerTakes(t *testing.T) {
 		waits := find(machine, "HeartbeatSeconds")
 		if len(waits) != 1 {
 			t.Errorf("%s waits for its token without a heartbeat: it could hang", file)
+		}
+	}
+}
+
+// A gate lets through what it knows to be good, not what it does not know to be
+// bad.
+func TestGatesOfStateMachinesAreClosedUnlessTheyAreOpened(t *testing.T) {
+	files, err := filepath.Glob("examples/*/*.asl.json")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("state machines: %v %v", files, err)
+	}
+	for _, file := range files {
+		var machine any
+		if err := json.Unmarshal([]byte(read(t, file)), &machine); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		gates := slices.Concat(find(machine, "Gate"), find(machine, "Verdict"))
+		if len(gates) == 0 {
+			t.Errorf("%s has no gate", file)
+		}
+		for _, gate := range gates {
+			if next := gate.(map[string]any)["Default"]; next != "TellFailure" && next != "Failed" {
+				t.Errorf("%s: what no choice of a gate is about goes to %v", file, next)
+			}
 		}
 	}
 }
