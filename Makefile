@@ -56,6 +56,10 @@ explore: ## every interleaving of the protocol's models and of small scopes of t
 mutants: ## take every guard of the protocol out, and see a test turn red
 	go run ./tools/mutants
 
+.PHONY: types
+types: ## the tables of docs/types.md, from the code
+	go run ./tools/typetable docs/types.md
+
 .PHONY: tf-validate
 tf-validate: ## schema, tests and lint of infra/terraform, without any cloud
 	@tools/test.sh terraform

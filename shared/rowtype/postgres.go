@@ -17,50 +17,6 @@ type PostgresType struct {
 	Parts []PostgresType
 }
 
-// PostgresMapping is how the values of a PostgresType are delivered.
-type PostgresMapping struct {
-	Type     Type
-	Fidelity string
-	TextForm string
-	// Casts are the PostgreSQL types that the server turns each value into, one
-	// after the other, before it sends it.
-	Casts []string
-}
-
-// UnmappedError says why a type cannot be delivered and what to write instead.
-type UnmappedError struct {
-	Native string
-	Why    string
-	Advice string
-}
-
-func (e *UnmappedError) Error() string { return fmt.Sprintf("%s %s: %s", e.Native, e.Why, e.Advice) }
-
-// postgresTypes maps the types of pg_catalog that need no look at a modifier
-// (reference §4.1).
-var postgresTypes = map[string]PostgresMapping{
-	"bool":        {Type: Type{Kind: Bool}, Fidelity: Exact},
-	"int2":        {Type: Type{Kind: Int16}, Fidelity: Exact},
-	"int4":        {Type: Type{Kind: Int32}, Fidelity: Exact},
-	"int8":        {Type: Type{Kind: Int64}, Fidelity: Exact},
-	"oid":         {Type: Type{Kind: Int64}, Fidelity: Compatible},
-	"float4":      {Type: Type{Kind: Float32}, Fidelity: Exact},
-	"float8":      {Type: Type{Kind: Float64}, Fidelity: Exact},
-	"date":        {Type: Type{Kind: Date}, Fidelity: Exact},
-	"time":        {Type: Type{Kind: Time}, Fidelity: Exact},
-	"timestamp":   {Type: Type{Kind: Timestamp}, Fidelity: Exact},
-	"timestamptz": {Type: Type{Kind: Timestamp, UTC: true}, Fidelity: Exact},
-	"text":        {Type: Type{Kind: Text}, Fidelity: Exact},
-	"varchar":     {Type: Type{Kind: Text}, Fidelity: Exact},
-	"bpchar":      {Type: Type{Kind: Text}, Fidelity: Exact},
-	"name":        {Type: Type{Kind: Text}, Fidelity: Exact},
-	"bytea":       {Type: Type{Kind: Binary}, Fidelity: Exact},
-	"uuid":        {Type: Type{Kind: UUID}, Fidelity: Exact},
-	"json":        {Type: Type{Kind: JSON}, Fidelity: LogicalString},
-	"jsonb":       {Type: Type{Kind: JSON}, Fidelity: LogicalString},
-	"interval":    {Type: Type{Kind: Interval}, Fidelity: LogicalString},
-}
-
 // searchPathText are the types whose text depends on the reader's search path.
 var searchPathText = map[string]bool{
 	"regclass": true, "regcollation": true, "regconfig": true, "regdictionary": true, "regnamespace": true, "regoper": true,
@@ -87,48 +43,93 @@ func (t PostgresType) numeric() (precision, scale int, ok bool) {
 	return int(m >> 16 & 0xffff), int(m&0x7ff^1024) - 1024, true
 }
 
-// Map returns how the type is delivered without an override, or an
-// *UnmappedError.
-func (t PostgresType) Map() (PostgresMapping, error) {
+// Names of rows that are not names of types.
+const (
+	rowEnum         = "enum"
+	rowRange        = "range"
+	rowMultirange   = "multirange"
+	rowComposite    = "composite"
+	rowPseudo       = "pseudo"
+	rowExtension    = "extension"
+	rowSearchPath   = "reg"
+	rowCatalogOnly  = "of the catalog only"
+	rowArray        = "array"
+	rowArrayOfOther = "array of other"
+	rowNumeric      = "numeric"
+	rowDecimal      = "numeric(p,s)"
+	rowBeyond       = "numeric beyond"
+)
+
+func (t PostgresType) row() string {
 	switch {
 	case t.Elem != nil:
-		elem, err := t.Elem.Map()
-		if err != nil || elem.Type.Kind == Decimal || elem.Type.Kind == List {
-			return PostgresMapping{}, t.unmapped("is an array of " + t.Elem.Native() + ", which has no list form")
+		switch elem, _ := PostgresTable.RowOf(*t.Elem); elem.Type.Kind {
+		case "", Decimal, List:
+			return rowArrayOfOther
 		}
-		return PostgresMapping{Type: Type{Kind: List, Elem: &elem.Type}, Fidelity: Compatible}, nil
-	case t.Class == 'e':
-		return PostgresMapping{Type: Type{Kind: Enum}, Fidelity: LogicalString}, nil
+		return rowArray
 	case t.BuiltIn && t.Name == "numeric":
-		return t.mapNumeric()
-	case !t.BuiltIn && t.Name == "citext" && t.Class == 'b':
-		return PostgresMapping{Type: Type{Kind: Text}, Fidelity: Compatible}, nil
-	case t.BuiltIn && t.Class == 'b':
-		if m, ok := postgresTypes[t.Name]; ok {
-			return m, nil
+		switch p, s, ok := t.numeric(); {
+		case !ok:
+			return rowNumeric
+		case p > MaxPrecision || s < 0 || s > p:
+			return rowBeyond
 		}
+		return rowDecimal
+	case t.BuiltIn && searchPathText[t.Name]:
+		return rowSearchPath
+	case t.BuiltIn && catalogOnly[t.Name]:
+		return rowCatalogOnly
+	case t.Class == 'b' && (t.BuiltIn || t.Name == "citext"):
+		return t.Name
 	}
-	return PostgresMapping{}, t.unmapped("has no mapping")
+	switch t.Class {
+	case 'e':
+		return rowEnum
+	case 'r':
+		return rowRange
+	case 'm':
+		return rowMultirange
+	case 'c':
+		return rowComposite
+	case 'b':
+		return rowExtension
+	}
+	return rowPseudo
 }
 
-func (t PostgresType) mapNumeric() (PostgresMapping, error) {
-	p, s, ok := t.numeric()
-	switch {
-	case !ok:
-		return PostgresMapping{}, t.unmapped("has no declared precision")
-	case p > MaxPrecision || s < 0 || s > p:
-		return PostgresMapping{}, t.unmapped("is outside decimal(76,s) with a scale from 0 to the precision")
+// Map implements [SourceType].
+func (t PostgresType) Map() (Mapping, error) {
+	m, ok := PostgresTable.mapping(t)
+	if !ok {
+		switch t.row() {
+		case rowArrayOfOther:
+			return m, t.unmapped("is an array of " + t.Elem.Native() + ", which has no list form")
+		case rowNumeric:
+			return m, t.unmapped("has no declared precision")
+		case rowBeyond:
+			return m, t.unmapped("is outside decimal(76,s) with a scale from 0 to the precision")
+		}
+		return m, t.unmapped("has no mapping")
 	}
-	return PostgresMapping{Type: Type{Kind: Decimal, Precision: p, Scale: s}, Fidelity: Exact}, nil
+	switch m.Type.Kind {
+	case Decimal:
+		m.Type.Precision, m.Type.Scale, _ = t.numeric()
+	case List:
+		elem, err := t.Elem.Map()
+		if err != nil {
+			return Mapping{}, err
+		}
+		m.Type.Elem = &elem.Type
+	}
+	return m, nil
 }
 
 // integerDigits is how many decimal digits the values of a type have at most.
 var integerDigits = map[string]int{"int2": 5, "int4": 10, "int8": 19, "oid": 10}
 
-// Override returns how the type is delivered as another one that holds every
-// value exactly, or whose reader refuses, by name, the value that does not
-// fit; anything else is an *UnmappedError (reference §4.6).
-func (t PostgresType) Override(to Type) (PostgresMapping, error) {
+// Override implements [SourceType].
+func (t PostgresType) Override(to Type) (Mapping, error) {
 	mapped, err := t.Map()
 	if err == nil && mapped.Type.String() == to.String() {
 		return mapped, nil
@@ -141,43 +142,43 @@ func (t PostgresType) Override(to Type) (PostgresMapping, error) {
 	case Text:
 		switch {
 		case t.HasServerText():
-			return PostgresMapping{Type: to, Fidelity: LogicalString, TextForm: ServerText, Casts: []string{"text"}}, nil
+			return Mapping{Type: to, Fidelity: LogicalString, TextForm: ServerText, Casts: []string{"text"}}, nil
 		case name == "money":
-			return PostgresMapping{Type: to, Fidelity: LogicalString, TextForm: DecimalPlain, Casts: []string{"numeric", "text"}}, nil
+			return Mapping{Type: to, Fidelity: LogicalString, TextForm: DecimalPlain, Casts: []string{"numeric", "text"}}, nil
 		case t.isArrayOfMoney():
-			return PostgresMapping{Type: to, Fidelity: LogicalString, TextForm: DecimalPlain, Casts: []string{"numeric[]", "text"}}, nil
+			return Mapping{Type: to, Fidelity: LogicalString, TextForm: DecimalPlain, Casts: []string{"numeric[]", "text"}}, nil
 		}
 	case Decimal:
 		switch digits := integerDigits[name]; {
 		case name == "numeric":
-			return PostgresMapping{Type: to, Fidelity: Exact}, nil
+			return Mapping{Type: to, Fidelity: Exact}, nil
 		case name == "money":
-			return PostgresMapping{Type: to, Fidelity: Exact, Casts: []string{"numeric"}}, nil
+			return Mapping{Type: to, Fidelity: Exact, Casts: []string{"numeric"}}, nil
 		case digits > 0 && to.Precision-to.Scale >= digits:
-			return PostgresMapping{Type: to, Fidelity: Exact, Casts: []string{"numeric"}}, nil
+			return Mapping{Type: to, Fidelity: Exact, Casts: []string{"numeric"}}, nil
 		}
 	case Int32:
 		if name == "int2" {
-			return PostgresMapping{Type: to, Fidelity: Compatible, Casts: []string{"int4"}}, nil
+			return Mapping{Type: to, Fidelity: Compatible, Casts: []string{"int4"}}, nil
 		}
 	case Int64:
 		if name == "int2" || name == "int4" {
-			return PostgresMapping{Type: to, Fidelity: Compatible, Casts: []string{"int8"}}, nil
+			return Mapping{Type: to, Fidelity: Compatible, Casts: []string{"int8"}}, nil
 		}
 	case Float64:
 		if name == "float4" {
-			return PostgresMapping{Type: to, Fidelity: Compatible, Casts: []string{"float8"}}, nil
+			return Mapping{Type: to, Fidelity: Compatible, Casts: []string{"float8"}}, nil
 		}
 	case Timestamp:
 		if to.Nano && (name == "timestamptz" && to.UTC || name == "timestamp" && !to.UTC) {
-			return PostgresMapping{Type: to, Fidelity: Exact}, nil
+			return Mapping{Type: to, Fidelity: Exact}, nil
 		}
 	}
 	why := "cannot be delivered as " + to.String() + " without changing values"
 	if err != nil {
-		return PostgresMapping{}, t.unmapped(why)
+		return Mapping{}, t.unmapped(why)
 	}
-	return PostgresMapping{}, &UnmappedError{Native: t.Native(), Why: why, Advice: "leave the override out for " + mapped.Type.String()}
+	return Mapping{}, &UnmappedError{Native: t.Native(), Why: why, Advice: "leave the override out for " + mapped.Type.String()}
 }
 
 // HasServerText reports whether the server's text of a value means the same

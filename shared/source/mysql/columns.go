@@ -149,7 +149,7 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 	var refused []string
 	for i := range columns {
 		c := &columns[i]
-		m, err := mapping(c.mysql, r.Overrides[c.Name])
+		m, err := rowtype.Resolve(c.mysql, r.Overrides[c.Name])
 		if err != nil {
 			refused = append(refused, fmt.Sprintf("column %s: %v", quoted(c.Name), err))
 			continue
@@ -160,17 +160,6 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 		return nil, fault.New(fault.Permanent, failure.Type, "%s has columns that cannot be delivered, nothing was read: %s", r, strings.Join(refused, "; "))
 	}
 	return columns, nil
-}
-
-func mapping(t rowtype.MySQLType, override string) (rowtype.MySQLMapping, error) {
-	if override == "" {
-		return t.Map()
-	}
-	to, err := rowtype.ParseOverride(override)
-	if err != nil {
-		return rowtype.MySQLMapping{}, err
-	}
-	return t.Override(to)
 }
 
 // checkColumns refuses what is wrong with the columns whatever their types are.

@@ -90,7 +90,7 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 	var refused []string
 	for i := range columns {
 		c := &columns[i]
-		m, err := mapping(c.postgres, r.Overrides[c.Name])
+		m, err := rowtype.Resolve(c.postgres, r.Overrides[c.Name])
 		if err != nil {
 			refused = append(refused, fmt.Sprintf("column %s: %v", sqltext.Postgres.Name(c.Name), err))
 			continue
@@ -114,17 +114,6 @@ func (s *session) columnNamed(ctx context.Context, r relation, name string) (col
 		return column{}, fault.New(fault.Permanent, failure.ColumnMissing, "%s has no column %s%s", r, sqltext.Postgres.Name(name), inOtherCase(name, columns))
 	}
 	return columns[at], nil
-}
-
-func mapping(t rowtype.PostgresType, override string) (rowtype.PostgresMapping, error) {
-	if override == "" {
-		return t.Map()
-	}
-	to, err := rowtype.ParseOverride(override)
-	if err != nil {
-		return rowtype.PostgresMapping{}, err
-	}
-	return t.Override(to)
 }
 
 // checkColumns refuses what is wrong with the columns whatever their types are.

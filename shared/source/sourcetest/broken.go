@@ -83,7 +83,9 @@ func waits(t *testing.T, f Fixture) {
 	read(t, s, planned)
 	total := p.passed()
 	_ = s.Close(t.Context())
-	for _, after := range []int64{0, total / 2, total - 300} {
+	// What a client library asks for in the background is not in every read.
+	background := max(300, total/100)
+	for _, after := range []int64{0, total / 2, total - background} {
 		t.Run(fmt.Sprintf("after %d percent of the bytes", 100*after/total), func(t *testing.T) {
 			p.breakAfter(-1)
 			s := f.Open(t, p.address())

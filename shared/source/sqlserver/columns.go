@@ -123,7 +123,7 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 	var refused []string
 	for i := range columns {
 		c := &columns[i]
-		m, err := mapping(c.server, r.Overrides[c.Name])
+		m, err := rowtype.Resolve(c.server, r.Overrides[c.Name])
 		if err != nil {
 			refused = append(refused, fmt.Sprintf("column %s: %v", quoted(c.Name), err))
 			continue
@@ -134,17 +134,6 @@ func (s *session) columns(ctx context.Context, r relation) ([]column, error) {
 		return nil, fault.New(fault.Permanent, failure.Type, "%s has columns that cannot be delivered, nothing was read: %s", r, strings.Join(refused, "; "))
 	}
 	return columns, s.guard(ctx, r)
-}
-
-func mapping(t rowtype.SQLServerType, override string) (rowtype.SQLServerMapping, error) {
-	if override == "" {
-		return t.Map()
-	}
-	to, err := rowtype.ParseOverride(override)
-	if err != nil {
-		return rowtype.SQLServerMapping{}, err
-	}
-	return t.Override(to)
 }
 
 // checkColumns refuses what is wrong with the columns whatever their types are.

@@ -223,6 +223,8 @@ func (e *Encoder) value(dst []byte, kind bson.Type, b []byte) (out, rest []byte,
 		if dst, err = e.document(append(dst[:len(dst)-1], `,"$scope":`...), scope, false); err == nil {
 			dst = append(dst, '}')
 		}
+	default: // no kind is without its text
+		return dst, nil, broken
 	}
 	return dst, rest, err
 }

@@ -8,43 +8,39 @@ import (
 )
 
 // sizeOf is how many bytes the value of a kind takes at the start of b; ok is
-// false if it does not lie in b, or if its own lengths contradict one another.
+// false if it does not lie in b, if its own lengths contradict one another, or
+// if there is no such kind.
 func sizeOf(kind bson.Type, b []byte) (size int, ok bool) {
-	switch kind {
-	case bson.TypeNull, bson.TypeUndefined, bson.TypeMinKey, bson.TypeMaxKey:
-		return 0, true
-	case bson.TypeBoolean:
-		size = 1
-	case bson.TypeInt32:
-		size = 4
-	case bson.TypeDouble, bson.TypeInt64, bson.TypeDateTime, bson.TypeTimestamp:
-		size = 8
-	case bson.TypeObjectID:
-		size = 12
-	case bson.TypeDecimal128:
-		size = 16
-	case bson.TypeEmbeddedDocument, bson.TypeArray, bson.TypeCodeWithScope:
-		size, ok = lengthAt(b, 0)
-		return size, ok && size >= 5
-	case bson.TypeString, bson.TypeSymbol, bson.TypeJavaScript:
-		return sizeOfText(b)
-	case bson.TypeDBPointer:
-		size, ok = sizeOfText(b)
-		return size + 12, ok && len(b) >= size+12
-	case bson.TypeBinary:
-		size, ok = lengthAt(b, 5)
-		return size, ok
-	case bson.TypeRegex:
-		pattern := bytes.IndexByte(b, 0)
-		if pattern < 0 {
-			return 0, false
-		}
-		options := bytes.IndexByte(b[pattern+1:], 0)
-		return pattern + options + 2, options >= 0
-	default:
+	if of := sizes[kind]; of != nil {
+		return of(b)
+	}
+	return 0, false
+}
+
+// fixed is the size of values that all have the same.
+func fixed(size int) func([]byte) (int, bool) {
+	return func(b []byte) (int, bool) { return size, len(b) >= size }
+}
+
+func sizeOfDocument(b []byte) (size int, ok bool) {
+	size, ok = lengthAt(b, 0)
+	return size, ok && size >= 5
+}
+
+func sizeOfBinary(b []byte) (size int, ok bool) { return lengthAt(b, 5) }
+
+func sizeOfPointer(b []byte) (size int, ok bool) {
+	size, ok = sizeOfText(b)
+	return size + 12, ok && len(b) >= size+12
+}
+
+func sizeOfPattern(b []byte) (size int, ok bool) {
+	pattern := bytes.IndexByte(b, 0)
+	if pattern < 0 {
 		return 0, false
 	}
-	return size, len(b) >= size
+	options := bytes.IndexByte(b[pattern+1:], 0)
+	return pattern + options + 2, options >= 0
 }
 
 // lengthAt reads the length at the start of b, which does not count the first
