@@ -3,6 +3,8 @@ package planner
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lapstrake/lapstrake/shared/chunkplan"
@@ -91,13 +93,13 @@ func (d *draft) positionWindow(ctx context.Context, plan *chunkplan.Plan, from *
 	if from != nil && !from.SameCursor(*cursor) {
 		return commit.ShapeChanged(contract.ExportName(d.export.Name), *from, cursor)
 	}
-	known := from == nil || len(from.DeliveredKeys) == 0 || d.choice.PreferIdentity(from.KeyColumns)
+	known := from == nil || len(from.DeliveredKeys) == 0 || d.choice.PreferIdentity(*from)
 	end, err := d.cursorEnd(ctx, from, known)
 	if err != nil {
 		return err
 	}
 	if !known {
-		d.warn(plan, "CURSOR_KEY_CHANGED", "the unique key on %v, which told the delivered rows at the position apart, is gone: the %d rows at %s = %s come again this once", from.KeyColumns, end.FromTies, d.choice.Cursor.Expression(), from.Value)
+		d.warn(plan, "CURSOR_KEY_CHANGED", "the unique key on %s, which told the delivered rows at the position apart, is gone or of another type: the %d rows at %s = %s come again this once", keyOf(*from), end.FromTies, d.choice.Cursor.Expression(), from.Value)
 	}
 	if plan.NullRows = end.Nulls; end.Nulls > 0 {
 		d.warn(plan, "CURSOR_NULL_ROWS", "%d rows have no %s: they are in no window, and are delivered when they have a value above the position", end.Nulls, d.choice.Cursor.Expression())
@@ -130,9 +132,21 @@ func (d *draft) positionWindow(ctx context.Context, plan *chunkplan.Plan, from *
 	to.Value = within.To
 	for _, k := range within.Key {
 		to.KeyColumns = append(to.KeyColumns, k.Name)
+		to.KeyTypes = append(to.KeyTypes, k.Native)
 	}
 	plan.Window.To, plan.Within = &to, &within
 	return nil
+}
+
+// keyOf describes the key that delivered rows are known by.
+func keyOf(p contract.Position) string {
+	columns := slices.Clone(p.KeyColumns)
+	for i := range columns {
+		if i < len(p.KeyTypes) {
+			columns[i] += " (" + p.KeyTypes[i] + ")"
+		}
+	}
+	return strings.Join(columns, ", ")
 }
 
 // cursorEnd asks the source. known is false when the delivered keys of the

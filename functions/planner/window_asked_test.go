@@ -24,6 +24,8 @@ import (
 func TestWhatTheSourceIsAsked(t *testing.T) {
 	byCode := at7("c")
 	byCode.KeyColumns = []string{"code"}
+	byText := at7("c")
+	byText.KeyTypes = []string{"text"}
 	for _, tc := range []struct {
 		name string
 		from *contract.Position
@@ -33,6 +35,7 @@ func TestWhatTheSourceIsAsked(t *testing.T) {
 		{name: "a first run"},
 		{name: "delivered rows", from: at7("1", "2"), want: source.CursorQuery{Delivered: []keyspace.Key{{"1"}, {"2"}}}},
 		{name: "delivered rows by a key that is gone", from: byCode},
+		{name: "delivered rows by a key that was of another type", from: byText},
 		{name: "rows settle by the cursor", lag: &exportconfig.Settle{After: time.Minute}, want: source.CursorQuery{Settle: &source.Settle{After: time.Minute, Column: "at"}}},
 		{name: "rows settle by a column", lag: &exportconfig.Settle{After: time.Minute, Column: "made"}, want: source.CursorQuery{Settle: &source.Settle{After: time.Minute, Column: "made"}}},
 	} {

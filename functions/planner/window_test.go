@@ -96,6 +96,8 @@ func TestWindowOfAPosition(t *testing.T) {
 	keyset := &contract.Position{Kind: contract.PositionKeyset, Column: "id", Type: "bigint", Relation: "orders", Value: "7"}
 	byCode := at7("c")
 	byCode.KeyColumns = []string{"code"}
+	byText, byInteger := at7("c"), at7("1")
+	byText.KeyTypes, byInteger.KeyTypes = []string{"text"}, []string{"integer"}
 	for _, tc := range []struct {
 		name   string
 		from   *contract.Position
@@ -126,6 +128,8 @@ func TestWindowOfAPosition(t *testing.T) {
 		{name: "a byte of late rows too many", from: at7(fat), end: source.CursorEnd{Found: true, Value: "7", FromTies: 1, FromTieBytes: runstate.MaxHiKeyBytes/2 + 1}, want: "nothing; to 7 by id; 0; CURSOR_TIES_WAIT"},
 		{name: "the key of the position is another than the first", from: byCode, keys: "id code", end: source.CursorEnd{Found: true, Value: "9", Order: 1}, want: "7 <= at <= 9; to 9 by code; 1"},
 		{name: "the key of the position is gone", from: byCode, end: source.CursorEnd{Found: true, Value: "7", FromTies: most}, want: "7 <= at <= 7; to 7 by id; 1; CURSOR_KEY_CHANGED"},
+		{name: "the key of the position was of another type", from: byText, end: source.CursorEnd{Found: true, Value: "7", FromTies: most}, want: "7 <= at <= 7; to 7 by id; 1; CURSOR_KEY_CHANGED"},
+		{name: "the key of the position was of a narrower type", from: byInteger, end: source.CursorEnd{Found: true, Value: "7"}, want: "nothing; to 7 by id; 0"},
 		{name: "rows without a cursor", from: at7(), end: source.CursorEnd{Found: true, Value: "9", Order: 1, Nulls: 3}, want: "7 <= at <= 9; to 9 by id; 1; 3 nulls CURSOR_NULL_ROWS"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -144,6 +148,9 @@ func TestWindowOfAPosition(t *testing.T) {
 			plan, err := preview(t, s, db, export, tc.from)
 			if got := summary(plan, err); got != tc.want {
 				t.Errorf("planned  %s\nwant     %s", got, tc.want)
+			}
+			if w := plan.Window; plan.Within != nil && w.To != nil && len(w.To.KeyTypes) != len(w.To.KeyColumns) {
+				t.Errorf("the position has a key of %v and types of %v", w.To.KeyColumns, w.To.KeyTypes)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package chunkplan
 import (
 	"slices"
 
+	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 )
@@ -77,18 +78,15 @@ func (c *Choice) continuing(k UniqueKey) error {
 	return nil
 }
 
-// PreferIdentity takes the unique key with exactly these columns, if there still
-// is one, so that the delivered keys of a position tell the rows at it apart. It
-// reports whether the identity has these columns now.
-func (c *Choice) PreferIdentity(columns []string) bool {
-	has := func(key []keyspace.Column) bool {
-		return slices.EqualFunc(key, columns, func(k keyspace.Column, name string) bool { return k.Name == name })
-	}
-	if has(c.Identity) {
+// PreferIdentity takes the unique key that the delivered keys of a position are
+// of, if there still is one, so that they tell the rows at it apart. It reports
+// whether they are of the identity now.
+func (c *Choice) PreferIdentity(p contract.Position) bool {
+	if SameKey(c.Identity, p) {
 		return true
 	}
-	at := slices.IndexFunc(c.facts.Keys, func(k UniqueKey) bool { return has(k.Columns) })
-	if at < 0 || len(columns) == 0 {
+	at := slices.IndexFunc(c.facts.Keys, func(k UniqueKey) bool { return SameKey(k.Columns, p) })
+	if at < 0 {
 		return false
 	}
 	preferred := *c

@@ -123,10 +123,10 @@ func TestTheKeyOfThePositionIsPreferred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.PreferIdentity([]string{"guid"}) || names(c.Identity) != "id" {
+	if c.PreferIdentity(contract.Position{KeyColumns: []string{"guid"}}) || names(c.Identity) != "id" {
 		t.Errorf("identity %s for a key that is not there", names(c.Identity))
 	}
-	if !c.PreferIdentity([]string{"code"}) || names(c.Identity) != "code" || names(c.Key) != "at,code" || !c.Unique {
+	if !c.PreferIdentity(contract.Position{KeyColumns: []string{"code"}}) || names(c.Identity) != "code" || names(c.Key) != "at,code" || !c.Unique {
 		t.Errorf("identity %s, key %s", names(c.Identity), names(c.Key))
 	}
 }
@@ -140,5 +140,54 @@ func TestLimits(t *testing.T) {
 	from.KeyColumns = []string{"code"}
 	if w := p.Limits(); len(w.Except) != 0 {
 		t.Errorf("keys of other columns are left out: %+v", w)
+	}
+	from.KeyColumns, from.KeyTypes = []string{"id"}, []string{"text"}
+	if w := p.Limits(); len(w.Except) != 0 {
+		t.Errorf("keys of another type are left out: %+v", w)
+	}
+}
+
+func TestDeliveredKeysAreOfTheKeyWhoseTextsTheyAre(t *testing.T) {
+	key := func(natives ...string) (k []keyspace.Column) {
+		for i, native := range natives {
+			k = append(k, keyspace.Column{Name: []string{"id", "region"}[i], Native: native})
+		}
+		return k
+	}
+	for _, tc := range []struct {
+		name string
+		now  []keyspace.Column
+		was  []string
+		want bool
+	}{
+		{"the types that they had", key("uuid", "text"), []string{"uuid", "text"}, true},
+		{"a wider integer", key("bigint"), []string{"integer"}, true},
+		{"a narrower integer", key("int"), []string{"bigint unsigned"}, true},
+		{"text of another length", key("text"), []string{"character varying"}, true},
+		{"text instead of a number", key("text"), []string{"integer"}, false},
+		{"a number instead of text", key("integer"), []string{"varchar"}, false},
+		{"a date instead of a time", key("date"), []string{"timestamp without time zone"}, false},
+		{"a time with a zone", key("timestamp with time zone"), []string{"timestamp without time zone"}, false},
+		{"text that is padded", key("character"), []string{"text"}, false},
+		{"another type of the second column", key("int", "uuid"), []string{"int", "text"}, false},
+		{"types that are not known", key("text", "uuid"), nil, true},
+		{"a type too few", key("int", "text"), []string{"int"}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := contract.Position{KeyTypes: tc.was}
+			for _, k := range tc.now {
+				p.KeyColumns = append(p.KeyColumns, k.Name)
+			}
+			if got := SameKey(tc.now, p); got != tc.want {
+				t.Errorf("%v of a position by %v: same %t", tc.now, tc.was, got)
+			}
+			p.KeyColumns[0] = "code"
+			if SameKey(tc.now, p) {
+				t.Error("a key of another column is taken for the same")
+			}
+		})
+	}
+	if SameKey(key("int"), contract.Position{KeyColumns: []string{"id", "region"}}) {
+		t.Error("a key of fewer columns is taken for the same")
 	}
 }

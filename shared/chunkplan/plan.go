@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
@@ -115,10 +114,10 @@ func (p Plan) Naming(g contract.Generation) contract.PartNaming {
 }
 
 // Limits returns Within as tasks read it, with the keys that the run before has
-// delivered at its lower bound. A position whose keys are of other columns does
-// not tell the rows there apart: they come again.
+// delivered at its lower bound. A position whose keys are of another key does not
+// tell the rows there apart: they come again.
 func (p Plan) Limits() *keyspace.Window {
-	if p.Within == nil || p.Window == nil || p.Window.From == nil || !p.SameKey(p.Window.From.KeyColumns) {
+	if p.Within == nil || p.Window == nil || p.Window.From == nil || !p.SameKey(*p.Window.From) {
 		return p.Within
 	}
 	w := *p.Within
@@ -128,11 +127,8 @@ func (p Plan) Limits() *keyspace.Window {
 	return &w
 }
 
-// SameKey reports whether the rows of one cursor value are told apart by
-// exactly these columns.
-func (p Plan) SameKey(columns []string) bool {
-	if p.Within == nil {
-		return false
-	}
-	return slices.EqualFunc(p.Within.Key, columns, func(k keyspace.Column, name string) bool { return k.Name == name })
+// SameKey reports whether the delivered keys of a position are of the key that
+// the rows of one cursor value are told apart by.
+func (p Plan) SameKey(at contract.Position) bool {
+	return p.Within != nil && SameKey(p.Within.Key, at)
 }

@@ -13,14 +13,14 @@ import (
 // they are what the next run leaves out (architecture §4.2).
 func (f Frozen) Window() *contract.PositionWindow {
 	planned := f.Plan.Window
-	if planned == nil || planned.To == nil || len(planned.To.KeyColumns) == 0 || !f.Plan.SameKey(planned.To.KeyColumns) {
+	if planned == nil || planned.To == nil || len(planned.To.KeyColumns) == 0 || !f.Plan.SameKey(*planned.To) {
 		return planned
 	}
 	var keys [][]string
 	for _, c := range f.live() {
 		keys = append(keys, c.HiKeys...)
 	}
-	if from := planned.From; from != nil && from.Value == planned.To.Value && f.Plan.SameKey(from.KeyColumns) {
+	if from := planned.From; from != nil && from.Value == planned.To.Value && f.Plan.SameKey(*from) {
 		keys = append(keys, from.DeliveredKeys...)
 	}
 	slices.SortFunc(keys, slices.Compare[[]string])

@@ -39,6 +39,8 @@ func TestTheKeysAtTheEndOfAWindow(t *testing.T) {
 	at7 := &contract.Position{Kind: "incremental", Column: "at", Type: "bigint", Value: "7", KeyColumns: []string{"id"}, DeliveredKeys: [][]string{{"1"}, {"2"}}}
 	other := *at7
 	other.KeyColumns = []string{"code"}
+	text := *at7
+	text.KeyTypes = []string{"text"}
 	repaired := task("000000", "9")
 	repaired.SupersededBy = "000000.r1"
 	for _, tc := range []struct {
@@ -51,6 +53,7 @@ func TestTheKeysAtTheEndOfAWindow(t *testing.T) {
 		{"with those of the run before, where the position has not moved", windowed(at7, "7", task("000000", "3")), [][]string{{"1"}, {"2"}, {"3"}}},
 		{"without them where it has", windowed(at7, "8", task("000000", "3")), [][]string{{"3"}}},
 		{"without those of another key", windowed(&other, "7", task("000000", "3")), [][]string{{"3"}}},
+		{"without those of another type", windowed(&text, "7", task("000000", "3")), [][]string{{"3"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := tc.run.Window()

@@ -86,8 +86,10 @@ type Position struct {
 	Relation string `json:"relation,omitempty"`
 	Value    string `json:"value"`
 	// KeyColumns are the columns of DeliveredKeys; none where the table has no
-	// key.
+	// key. KeyTypes are the source's own names of their types, one each, or none
+	// where they are not known.
 	KeyColumns    []string   `json:"key_columns,omitempty"`
+	KeyTypes      []string   `json:"key_types,omitempty"`
 	DeliveredKeys [][]string `json:"delivered_keys,omitempty"`
 }
 

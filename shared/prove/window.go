@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/lapstrake/lapstrake/shared/chunkplan"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 )
@@ -44,10 +45,10 @@ func window(f *findings, m contract.Manifest, r contract.RunRecord) {
 	if repeated > 0 {
 		f.find(rowsRepeated, "", "%d rows at the start of the window have no key, and may be in the manifest before as well", repeated)
 	}
-	if len(w.To.KeyColumns) == 0 || !named(within.Key, w.To.KeyColumns) {
+	if len(w.To.KeyColumns) == 0 || !chunkplan.SameKey(within.Key, *w.To) {
 		return
 	}
-	if w.From != nil && w.From.Value == w.To.Value && named(within.Key, w.From.KeyColumns) {
+	if w.From != nil && w.From.Value == w.To.Value && chunkplan.SameKey(within.Key, *w.From) {
 		end += len(w.From.DeliveredKeys)
 	}
 	if kept := len(w.To.DeliveredKeys); kept != end {
@@ -67,10 +68,6 @@ func bounded(w contract.PositionWindow, within keyspace.Window) bool {
 		return false
 	}
 	return !within.ToExcluded || !grows && len(w.To.DeliveredKeys) == 0
-}
-
-func named(key []keyspace.Column, names []string) bool {
-	return slices.EqualFunc(key, names, func(k keyspace.Column, name string) bool { return k.Name == name })
 }
 
 // chain follows the position through the manifests in the order of their

@@ -5,6 +5,7 @@ const (
 	frozenFile   = "shared/commit/window.go"
 	cursorFile   = "shared/chunkplan/cursor.go"
 	plannedFile  = "shared/chunkplan/plan.go"
+	sameKeyFile  = "shared/chunkplan/samekey.go"
 	rangesFile   = "shared/chunkplan/tasks.go"
 	positionFile = "shared/contract/cursor.go"
 )
@@ -242,8 +243,20 @@ var cursorMutants = []mutant{
 	{
 		name: "rows-left-out-by-another-key", rule: "CUR-03, V10",
 		removes:  "delivered keys of other columns leave nothing out",
-		edits:    []edit{reads(plannedFile, "Plan.Limits", "!p.SameKey(p.Window.From.KeyColumns)", "!$on && !p.SameKey(p.Window.From.KeyColumns)")},
+		edits:    []edit{reads(plannedFile, "Plan.Limits", "!p.SameKey(*p.Window.From)", "!$on && !p.SameKey(*p.Window.From)")},
 		caughtBy: cutting("TestLimits"),
+	},
+	{
+		name: "rows-left-out-by-a-key-of-another-type", rule: "CUR-03, V10",
+		removes:  "a delivered key is read as the type that it was of",
+		edits:    []edit{holds(sameKeyFile, "SameKey", "!sameText(p.KeyTypes[i], k.Native)", "false")},
+		caughtBy: planning("TestWindowOfAPosition/the key of the position was of another type"),
+	},
+	{
+		name: "position-without-the-types-of-its-key", rule: "CUR-03, V10",
+		removes:  "a position says of which types its delivered keys are",
+		edits:    []edit{does(windowFile, "draft.positionWindow", "to.KeyTypes = append(to.KeyTypes, k.Native)", "")},
+		caughtBy: planning("TestWindowOfAPosition/a first run"),
 	},
 	{
 		name: "rows-without-a-cursor-are-read", rule: "CUR-05",
@@ -340,7 +353,7 @@ var cursorMutants = []mutant{
 	{
 		name: "keys-of-another-key-are-kept", rule: "V10, CUR-03",
 		removes:  "delivered keys are of one key",
-		edits:    []edit{holds(frozenFile, "Frozen.Window", "f.Plan.SameKey(from.KeyColumns)", "true")},
+		edits:    []edit{holds(frozenFile, "Frozen.Window", "f.Plan.SameKey(*from)", "true")},
 		caughtBy: committing("TestTheKeysAtTheEndOfAWindow/without those of another key"),
 	},
 	{

@@ -100,6 +100,40 @@ func TestAKeyInAnotherOrderIsDrift(t *testing.T) {
 	}
 }
 
+// What falls back on a column of another order has no order of its own.
+func TestACursorOfTwoOrdersIsRefused(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, `create table sorted (id int primary key, a text collate "C", b text collate "POSIX")`)
+	src := s.source(t)
+	table, err := src.Describe(t.Context(), s.table("sorted"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	either := table.KeyColumns["a"]
+	either.Fallback = "b"
+	_, err = src.CursorEnd(t.Context(), table.Relation, source.CursorQuery{Cursor: either})
+	sourcetest.WantRefusal(t, err, fault.Usage, "LAPSTRAKE_PLAN_CURSOR_TYPE", "of one type and collation; nothing was read")
+}
+
+// Keys that were delivered when the column was wider are of no row now, and no
+// reason to fail.
+func TestDeliveredKeysOfAWiderInteger(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, `create table narrow (id int primary key, region int2 unique not null, c int); insert into narrow values (1, 1, 7), (2, 2, 7)`)
+	src := s.source(t)
+	table, err := src.Describe(t.Context(), s.table("narrow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"id", "region"} {
+		key, at := []keyspace.Column{table.KeyColumns[name]}, "7"
+		end, err := src.CursorEnd(t.Context(), table.Relation, source.CursorQuery{Cursor: table.KeyColumns["c"], Key: key, From: &at, Delivered: []keyspace.Key{{"1"}, {"5000000000"}}})
+		if err != nil || end.FromTies != 1 {
+			t.Errorf("by %s: %+v, %v", name, end, err)
+		}
+	}
+}
+
 // meanwhile runs statements in a transaction that it commits as soon as the
 // action in test waits for their locks: the action's snapshot is older than
 // the commit.

@@ -27,6 +27,15 @@ func (c column) constant(text string) string {
 	return sqltext.Postgres.Literal(text) + "::" + c.spelled
 }
 
+// widest is the type that holds every value which a key of the column's kind may
+// have had before its type was changed: a cast to a narrower one would fail.
+func (c column) widest() string {
+	if c.postgres.BuiltIn && (c.postgres.Name == "int2" || c.postgres.Name == "int4") {
+		return "pg_catalog.int8"
+	}
+	return c.spelled
+}
+
 // planned finds a planned column among the columns of now, together with the
 // one that it falls back on.
 func planned(p keyspace.Column, r relation, now []column) (column, error) {
@@ -45,8 +54,8 @@ func planned(p keyspace.Column, r relation, now []column) (column, error) {
 	if err != nil {
 		return c, err
 	}
-	if c.spelled != second.spelled {
-		return c, fault.New(fault.Usage, "LAPSTRAKE_PLAN_CURSOR_TYPE", "%s: cursor_column %s is %s and cursor_fallback_column %s is %s: they have to be of one type; nothing was read",
+	if c.spelled != second.spelled || c.collation != second.collation {
+		return c, fault.New(fault.Usage, "LAPSTRAKE_PLAN_CURSOR_TYPE", "%s: cursor_column %s is %s and cursor_fallback_column %s is %s: they have to be of one type and collation; nothing was read",
 			r, sqltext.Postgres.Name(c.Name), c.spelled, sqltext.Postgres.Name(second.Name), second.spelled)
 	}
 	c.fallback, c.notNull = second.Name, c.notNull || second.notNull
@@ -108,7 +117,7 @@ func (w *window) hasKey(operator string, keys []keyspace.Key) string {
 		alias := fmt.Sprintf("k%d", i)
 		names = append(names, input(k.Name))
 		aliases = append(aliases, alias)
-		casts = append(casts, "given."+alias+"::"+k.spelled)
+		casts = append(casts, "given."+alias+"::"+k.widest())
 	}
 	for _, key := range keys {
 		values := make([]string, len(key))
