@@ -111,13 +111,14 @@ func Each[M any](handle func(context.Context, M) (wire.Outcome, error)) func(con
 
 // failure is an error in the form in which Lambda reports it: the type is its
 // code, for the retry and catch rules of a state machine. It is redacted,
-// because callers and logs get it as it is.
+// because callers and logs get it as it is, and shortened, because an answer
+// may have 6 MB, and the cause of a state machine's failure 32 KiB.
 func failure(err error) error {
 	kind := string(fault.CodeOf(err))
 	if kind == "" {
 		kind = string(fault.ClassOf(err))
 	}
-	return messages.InvokeResponse_Error{Type: kind, Message: telemetry.Redact(err.Error())}
+	return messages.InvokeResponse_Error{Type: kind, Message: fault.Shortened(telemetry.Redact(err.Error()))}
 }
 
 // Planner returns a function for direct invocations: the payload is a trigger,

@@ -98,6 +98,25 @@ func TestPlannersFailureNamesItsCodeAndNoSecret(t *testing.T) {
 	}
 }
 
+// An answer may have 6 MB, and what a failure says comes from servers.
+func TestAnAnswerStaysSmallWhateverIsSaid(t *testing.T) {
+	r := newRig()
+	long := fault.New(fault.Permanent, "LAPSTRAKE_SOURCE_GONE", "%s", strings.Repeat("x", 7<<20))
+	_, err := Planner(r.Host, func(context.Context, wire.Trigger) (wire.TriggerResult, error) {
+		return wire.TriggerResult{}, long
+	})(t.Context(), json.RawMessage(`{"version":1,"action":"run","export":"o"}`))
+	if body, _ := json.Marshal(err); err == nil || len(body) > 16<<10 {
+		t.Errorf("the planner answers %d bytes", len(body))
+	}
+	decode := func([]byte) (wire.FinalizeTask, error) { return wire.FinalizeTask{}, nil }
+	answer, err := SQS(r.Host, decode, func(context.Context, wire.FinalizeTask) (wire.Outcome, error) {
+		return wire.Outcome{}, long
+	})(t.Context(), event(t, strings.Repeat("{}", 10)))
+	if body, _ := json.Marshal(answer); err != nil || len(body) > 1<<10 || len(answer.BatchItemFailures) != 1 {
+		t.Errorf("a queue is answered %d bytes, %v", len(body), err)
+	}
+}
+
 func TestEventsOfStoresWithAndWithoutAQueue(t *testing.T) {
 	const notification = `{"Records":[{"eventVersion":"2.1","eventSource":"aws:s3","awsRegion":"eu-west-1","eventTime":"2026-11-29T12:00:00.000Z","eventName":"ObjectCreated:Put","s3":{"s3SchemaVersion":"1.0","configurationId":"markers","bucket":{"name":"b","arn":"arn:aws:s3:::b"},"object":{"key":"dt%3D2024-01-01/a+b/_SUCCESS","size":22,"eTag":"d41d8cd98f00b204e9800998ecf8427e","sequencer":"0A1B2C3D4E5F678901"}}}]}`
 	const bus = `{"version":"0","id":"1","detail-type":"Object Created","source":"aws.s3","account":"1","time":"2026-11-29T12:00:00Z","region":"eu-west-1","resources":["arn:aws:s3:::b"],"detail":{"version":"0","bucket":{"name":"b"},"object":{"key":"dt=2024-01-01/a b/_SUCCESS","size":22,"etag":"d41d8cd98f00b204e9800998ecf8427e","sequencer":"0A1B2C3D4E5F678901"},"request-id":"1","requester":"1","source-ip-address":"127.0.0.1","reason":"PutObject"}}`

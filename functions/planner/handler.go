@@ -8,6 +8,7 @@ package planner
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -81,6 +82,15 @@ func DefaultSettings() Settings {
 // Handle does what a trigger asks for. An error that is not in the result means
 // that nobody knows whether it is done: the same trigger may be sent again.
 func Handle(ctx context.Context, d Deps, t wire.Trigger) (wire.TriggerResult, error) {
+	if err := fits(t); err != nil {
+		return wire.TriggerResult{}, err
+	}
+	return handle(ctx, d, t)
+}
+
+// handle is Handle for a trigger of any size: that of a run has become longer by
+// what the run knows.
+func handle(ctx context.Context, d Deps, t wire.Trigger) (wire.TriggerResult, error) {
 	switch t.Action {
 	case wire.ActionRun:
 		return answered(ctx, &planner{Deps: d, trigger: t}, (*planner).start)
@@ -95,6 +105,18 @@ func Handle(ctx context.Context, d Deps, t wire.Trigger) (wire.TriggerResult, er
 		return (&planner{Deps: d, trigger: t}).validate(ctx)
 	}
 	return wire.TriggerResult{}, fault.New(fault.Usage, "LAPSTRAKE_RUN_ACTION_UNKNOWN", "action %q is not one of run, resume, repair, sweep and validate", t.Action)
+}
+
+// fits refuses a trigger that the item of a run has no room for.
+func fits(t wire.Trigger) error {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if len(body) > wire.MaxTriggerBytes {
+		return fault.New(fault.Usage, "LAPSTRAKE_RUN_TRIGGER_TOO_LARGE", "the trigger of export %q has %d bytes, at most %d are kept with a run; nothing was started. Put long params into the config", t.Export, len(body), wire.MaxTriggerBytes)
+	}
+	return nil
 }
 
 // planner is one call of the handler for one run.

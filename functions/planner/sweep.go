@@ -90,10 +90,10 @@ func (s sweeper) planning(ctx context.Context) error {
 	t.TriggerID = s.run.TriggerID
 	t.Action = s.run.Intent
 	t.Callback = nil // the run has a newer one, if its trigger came again
-	_, err := Handle(ctx, s.Deps, t)
+	_, err := handle(ctx, s.Deps, t)
 	if fault.CodeOf(err) == "LAPSTRAKE_RUN_GENERATION_BEHIND" { // its fence was taken again after the table was lost
 		t.Action = wire.ActionResume
-		_, err = Handle(ctx, s.Deps, t)
+		_, err = handle(ctx, s.Deps, t)
 	}
 	return err
 }

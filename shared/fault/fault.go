@@ -143,16 +143,23 @@ type Failure struct {
 	Message string `json:"message"`
 }
 
-// FailureOf reduces err to what is stored. Messages are cut at 2,000 bytes, so
-// that an item stays small whatever a server answered, and never inside a
-// character, which a table may refuse to store.
+// FailureOf reduces err to what is stored. Its message is Shortened, so that an
+// item stays small whatever a server answered.
 func FailureOf(err error) Failure {
-	const limit = 2000
-	msg := err.Error()
-	if len(msg) > limit {
-		msg = strings.ToValidUTF8(msg[:limit], "") + "…"
+	return Failure{Class: ClassOf(err), Code: CodeOf(err), Message: Shortened(err.Error())}
+}
+
+// messageMost is how much of a message is stored and answered.
+const messageMost = 2000
+
+// Shortened cuts a message at 2,000 bytes, and never inside a character, which a
+// table may refuse to store. What is to be hidden in it has to be hidden before:
+// a half of a secret is not recognised.
+func Shortened(message string) string {
+	if len(message) <= messageMost {
+		return message
 	}
-	return Failure{Class: ClassOf(err), Code: CodeOf(err), Message: msg}
+	return strings.ToValidUTF8(message[:messageMost], "") + "…"
 }
 
 // Err turns a stored failure back into an error.

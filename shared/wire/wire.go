@@ -97,6 +97,8 @@ const (
 
 // Trigger is the planner's input, the same for every kind of trigger
 // (architecture §5.1).
+//
+// It has at most MaxTriggerBytes: it is kept with its run.
 type Trigger struct {
 	Version   int                 `json:"version"`
 	Action    Action              `json:"action"`
@@ -118,6 +120,11 @@ type Trigger struct {
 	Params     map[string]string `json:"params,omitempty"`
 	Callback   *Callback         `json:"callback,omitempty"`
 }
+
+// MaxTriggerBytes bounds the JSON of a trigger. The item of its run, which holds
+// it, a callback and a failure besides, stays far below the 400 KB of the
+// smallest table.
+const MaxTriggerBytes = 64 << 10
 
 // Callback says whom to tell when the run has ended.
 type Callback struct {

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,9 +25,6 @@ import (
 // Timeout bounds one call with its repetitions, so that a service that hangs
 // cannot hold up a function.
 const Timeout = 15 * time.Second
-
-// messageMost bounds the message of a failure. The whole cause may have 32 KiB.
-const messageMost = 4 << 10
 
 // API is what is used of the client of Step Functions.
 type API interface {
@@ -91,7 +87,8 @@ func outputOf(e notify.Event) wire.RunOutput {
 		if e.Failure != nil {
 			f = *e.Failure
 		}
-		f.Message = shortened(telemetry.Redact(cmp.Or(f.Message, "the run is "+e.Status)))
+		// The whole cause may have 32 KiB.
+		f.Message = fault.Shortened(telemetry.Redact(cmp.Or(f.Message, "the run is "+e.Status)))
 		out.Error = &f
 	}
 	return out
@@ -100,13 +97,6 @@ func outputOf(e notify.Event) wire.RunOutput {
 // errorName is what the Retry and Catch rules of a state machine compare.
 func errorName(f fault.Failure) string {
 	return cmp.Or(string(f.Code), string(f.Class), "LAPSTRAKE_RUN_FAILED")
-}
-
-func shortened(s string) string {
-	if len(s) <= messageMost {
-		return s
-	}
-	return strings.ToValidUTF8(s[:messageMost], "") + "…"
 }
 
 // answered judges what Step Functions said. Its words are left out: a refusal
