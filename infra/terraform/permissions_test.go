@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lapstrake/lapstrake/infra/terraform/policy"
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 )
@@ -79,7 +80,7 @@ func TestStoreActionsNameEveryMethodOfAStore(t *testing.T) {
 }
 
 // allowed returns the actions of a service that a policy allows.
-func allowed(p policy, service string) []string {
+func allowed(p policy.Document, service string) []string {
 	actions := map[string]bool{}
 	for _, s := range p.Statement {
 		for _, action := range s.Action {
@@ -158,7 +159,7 @@ func TestEachRoleMayDoToTheQueuesWhatItsFunctionDoes(t *testing.T) {
 }
 
 // resourcesOf returns what a policy allows an action on.
-func resourcesOf(p policy, action string) []string {
+func resourcesOf(p policy.Document, action string) []string {
 	var all []string
 	for _, s := range p.Statement {
 		if s.Effect == "Allow" && slices.Contains(s.Action, action) {
@@ -221,10 +222,10 @@ func TestWhoTellsOfRunsMayAnswerTheirTaskTokens(t *testing.T) {
 func TestRunsThatHaveNotEndedCannotBeDeleted(t *testing.T) {
 	for name, p := range policies(t) {
 		for _, s := range p.Statement {
-			if slices.Contains(s.Action, "dynamodb:DeleteItem") && !slices.Equal(s.Condition["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"], texts{"ACTIVE"}) {
+			if slices.Contains(s.Action, "dynamodb:DeleteItem") && !slices.Equal(s.Condition["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"], policy.Texts{"ACTIVE"}) {
 				t.Errorf("%s/%s deletes any item", name, s.Sid)
 			}
-			if name == "chunk" && strings.HasPrefix(s.Action[0], "dynamodb:") && !slices.Equal(s.Condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"], texts{"RUN#*"}) {
+			if name == "chunk" && strings.HasPrefix(s.Action[0], "dynamodb:") && !slices.Equal(s.Condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"], policy.Texts{"RUN#*"}) {
 				t.Errorf("%s/%s reaches other items than those of runs", name, s.Sid)
 			}
 		}

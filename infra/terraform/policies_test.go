@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lapstrake/lapstrake/infra/terraform/policy"
 	"github.com/lapstrake/lapstrake/shared/contract"
 )
 
@@ -41,12 +42,12 @@ func TestNoPolicyHasAWildcardThatCouldBeAName(t *testing.T) {
 }
 
 // puts returns the keys that a policy allows to write, with their condition.
-func puts(p policy) (keys []string, createOnly bool) {
+func puts(p policy.Document) (keys []string, createOnly bool) {
 	createOnly = true
 	for _, s := range p.Statement {
 		if s.Effect == "Allow" && slices.Contains(s.Action, "s3:PutObject") {
 			keys = append(keys, s.Resource...)
-			createOnly = createOnly && slices.Equal(s.Condition["Null"]["s3:if-none-match"], texts{"false"})
+			createOnly = createOnly && slices.Equal(s.Condition["Null"]["s3:if-none-match"], policy.Texts{"false"})
 		}
 	}
 	return keys, createOnly
@@ -55,7 +56,7 @@ func puts(p policy) (keys []string, createOnly bool) {
 func TestAWorkerCreatesPartsAndWritesNothingElse(t *testing.T) {
 	all := policies(t)
 	keys, createOnly := puts(all["chunk"])
-	if want := (texts{"<objects>part-*", "<objects>*/part-*"}); !slices.Equal(keys, want) || !createOnly {
+	if want := (policy.Texts{"<objects>part-*", "<objects>*/part-*"}); !slices.Equal(keys, want) || !createOnly {
 		t.Errorf("the chunk function may put %v, only if they are not there: %v", keys, createOnly)
 	}
 	part := contract.PartNaming{Generation: 1, Ext: "parquet"}.Name(contract.BaseTaskID(0), 0)
@@ -73,23 +74,23 @@ func TestAWorkerCreatesPartsAndWritesNothingElse(t *testing.T) {
 }
 
 func TestTheBucketKeepsAWorkerToNewParts(t *testing.T) {
-	byID := map[string]statement{}
+	byID := map[string]policy.Statement{}
 	for _, s := range policies(t)["bucket"].Statement {
 		if s.Effect != "Deny" {
 			t.Errorf("%s allows something: the roles do that", s.Sid)
 		}
 		byID[s.Sid] = s
 	}
-	parts := texts{"<objects>part-*", "<objects>*/part-*"}
+	parts := policy.Texts{"<objects>part-*", "<objects>*/part-*"}
 	once := byID["PartsAreCreatedOnce"]
-	if !slices.Equal(once.Resource, parts) || !slices.Equal(once.Action, texts{"s3:PutObject"}) || !slices.Equal(once.Condition["Null"]["s3:if-none-match"], texts{"true"}) {
+	if !slices.Equal(once.Resource, parts) || !slices.Equal(once.Action, policy.Texts{"s3:PutObject"}) || !slices.Equal(once.Condition["Null"]["s3:if-none-match"], policy.Texts{"true"}) {
 		t.Errorf("a part could be replaced: %+v", once)
 	}
 	only := byID["WorkersWritePartsOnly"]
 	if !slices.Equal(only.NotResource, parts) || len(only.Condition) != 0 {
 		t.Errorf("a worker could write something else: %+v", only)
 	}
-	for _, s := range []statement{once, only} {
+	for _, s := range []policy.Statement{once, only} {
 		if p, ok := s.Principal.(map[string]any); !ok || p["AWS"] != "<chunk_role>" {
 			t.Errorf("%s is meant for %v", s.Sid, s.Principal)
 		}

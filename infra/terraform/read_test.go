@@ -1,12 +1,13 @@
 package terraform
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lapstrake/lapstrake/infra/terraform/policy"
 )
 
 const (
@@ -92,57 +93,13 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// policy is a policy document of which the resources are still names.
-type policy struct {
-	Version   string
-	Statement []statement
-}
-
-type statement struct {
-	Sid, Effect string
-	Principal   any
-	Action      texts
-	Resource    texts
-	NotResource texts
-	Condition   map[string]map[string]texts
-}
-
-// texts is one text or a list of them.
-type texts []string
-
-func (l *texts) UnmarshalJSON(b []byte) error {
-	var one string
-	if json.Unmarshal(b, &one) == nil {
-		*l = texts{one}
-		return nil
-	}
-	return json.Unmarshal(b, (*[]string)(l))
-}
-
-var (
-	listValue = regexp.MustCompile(`: \$\{(\w+)\}`)
-	textValue = regexp.MustCompile(`\$\{(\w+)\}`)
-)
-
 // policies reads the templates of a module. The values that a template leaves
 // open appear by their names: <table_arn>.
-func policies(t *testing.T) map[string]policy {
+func policies(t *testing.T) map[string]policy.Document {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(awsModule, "policies", "*.json.tftpl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no policies: %v", err)
-	}
-	all := map[string]policy{}
-	for _, file := range files {
-		text := listValue.ReplaceAllString(read(t, file), `: ["<$1>"]`)
-		text = textValue.ReplaceAllString(text, "<$1>")
-		d := json.NewDecoder(strings.NewReader(text))
-		d.DisallowUnknownFields()
-		var p policy
-		if err := d.Decode(&p); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		all[strings.TrimSuffix(filepath.Base(file), ".json.tftpl")] = p
+	all, err := policy.Read(filepath.Join(awsModule, "policies"), nil)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }

@@ -90,7 +90,7 @@ resource "aws_cloudwatch_metric_alarm" "dead_letters" {
   for_each = aws_sqs_queue.dead_letter
 
   alarm_name          = "${each.value.name}-depth"
-  alarm_description   = "Messages of ${var.name}-${each.key} were given up. Find the cause, resume the run, purge the queue."
+  alarm_description   = "Messages of ${var.name}-${each.key} were given up. Find the cause, resume the runs that failed, then: lapstrake redrive."
   namespace           = "AWS/SQS"
   metric_name         = "ApproximateNumberOfMessagesVisible"
   dimensions          = { QueueName = each.value.name }

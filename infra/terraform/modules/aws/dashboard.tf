@@ -1,9 +1,29 @@
 locals {
+  # What the functions count themselves, by the dimensions that they write.
+  counted = {
+    chunk = ["stack", var.name, "function", "${var.name}-chunk"]
+  }
+
   widgets = [
     {
       title   = "Runs and verdicts"
       stat    = "Sum"
       metrics = [for metric in keys(local.failures) : [local.namespace, metric]]
+    },
+    {
+      title   = "Rows and bytes delivered"
+      stat    = "Sum"
+      metrics = [for metric in ["RowsRead", "PartBytes"] : concat(["Lapstrake", metric], local.counted.chunk)]
+    },
+    {
+      title   = "Attempts, and what became of them"
+      stat    = "Sum"
+      metrics = [for metric in ["Attempts", "Splits", "HandOffs", "ZombieWrites"] : concat(["Lapstrake", metric], local.counted.chunk)]
+    },
+    {
+      title   = "Longest chunk"
+      stat    = "Maximum"
+      metrics = [for metric in ["ChunkSeconds"] : concat(["Lapstrake", metric], local.counted.chunk)]
     },
     {
       title   = "Invocations"
