@@ -240,6 +240,42 @@ func TestTheCommandShowsWindowAndPosition(t *testing.T) {
 	}
 }
 
+// Before a run is refused for an older copy of cursor.json, status and plan say
+// that it would be.
+func TestAnOlderCopyOfTheCursorIsShown(t *testing.T) {
+	db := newDatabase(t)
+	db.exec(t, "CREATE TABLE changes (id integer PRIMARY KEY, version integer NOT NULL DEFAULT 1, c integer); INSERT INTO changes VALUES (1, 1, 7)")
+	d := newDesk(t)
+	d.env["DATABASE_URL"] = db.url
+	d.write(t, "rivet.yaml", changesConfig)
+	d.must(t, "run")
+	document := filepath.Join(d.dir, "out", filepath.FromSlash(contract.CursorKey("changes")))
+	old, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.exec(t, "INSERT INTO changes VALUES (2, 1, 8)")
+	d.must(t, "run")
+	const code = "LAPSTRAKE_STATE_CURSOR_OLD"
+	if said := d.must(t, "status").String() + d.must(t, "plan").String(); strings.Contains(said, code) {
+		t.Errorf("the newest document is called old: %s", said)
+	}
+	if err := os.WriteFile(document, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"status"}, {"plan"}} {
+		if o := d.must(t, command...); !strings.Contains(o.stdout, "warning "+code) {
+			t.Errorf("%v does not warn: %s", command, o)
+		}
+	}
+	if o := d.must(t, "status", "--json"); !strings.Contains(o.stderr, code) || strings.Contains(o.stdout, code) {
+		t.Errorf("status as JSON: %s", o)
+	}
+	if o := d.run(t, "run"); o.code == 0 || !strings.Contains(o.stderr, code) {
+		t.Errorf("a run is not refused: %s", o)
+	}
+}
+
 func TestTheIncrementalExampleRunsAsItsCommentsSay(t *testing.T) {
 	db := newDatabase(t)
 	db.exec(t, `CREATE TABLE orders (id bigint PRIMARY KEY, updated_at timestamptz); CREATE TABLE payments (id bigint PRIMARY KEY); CREATE TABLE visits (id bigint, seen_at timestamptz);

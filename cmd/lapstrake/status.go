@@ -11,7 +11,9 @@ import (
 
 	"github.com/lapstrake/lapstrake/functions/dispatch"
 	"github.com/lapstrake/lapstrake/shared/contract"
+	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/runstate"
+	"github.com/lapstrake/lapstrake/shared/wiring"
 )
 
 // runStatus is one run as status shows it.
@@ -43,15 +45,16 @@ func (o *options) status(cmd *cobra.Command, limit int) error {
 	}
 	defer func() { _ = done() }()
 	all := []runStatus{}
-	var positions []*contract.Position // one an export; nil where none is kept
-	for _, e := range cfg.Exports {
-		var position *contract.Position
+	standings := make([]wiring.Standing, len(cfg.Exports)) // empty in modes that keep no position
+	for i, e := range cfg.Exports {
 		if e.KeepsPosition() {
-			if position, err = local.Position(cmd.Context(), e); err != nil {
+			if standings[i], err = local.Standing(cmd.Context(), e); err != nil {
 				return err
 			}
 		}
-		positions = append(positions, position)
+		if old := standings[i].Old; old != nil && o.json {
+			o.logger().Warn(old.Error(), "export", e.Name, "code", fault.CodeOf(old))
+		}
 		runs, err := local.State.ListRuns(cmd.Context(), contract.ExportName(e.Name), limit)
 		if err != nil {
 			return err
@@ -77,9 +80,12 @@ func (o *options) status(cmd *cobra.Command, limit int) error {
 		for _, s := range all {
 			printStatus(w, s)
 		}
-		for i, p := range positions {
-			if p != nil {
+		for i, s := range standings {
+			if p := s.Position; p != nil {
 				fmt.Fprintf(w, "%s  position %s = %s, %d keys delivered at it\n", cfg.Exports[i].Name, p.Cursor(), p.Value, len(p.DeliveredKeys))
+			}
+			if s.Old != nil {
+				fmt.Fprintf(w, "  warning %s: %v\n", fault.CodeOf(s.Old), s.Old)
 			}
 		}
 	})

@@ -4,18 +4,13 @@ package wiring
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/lapstrake/lapstrake/functions/planner"
-	"github.com/lapstrake/lapstrake/shared/chunkplan"
 	"github.com/lapstrake/lapstrake/shared/clock"
-	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
 	"github.com/lapstrake/lapstrake/shared/destination/localdir"
@@ -157,37 +152,6 @@ func OpenLocal(ctx context.Context, cfg exportconfig.Config, o LocalOptions) (lo
 		}
 	}
 	return l, close, nil
-}
-
-// Preview returns the plan that a run of the export would have now. Nothing is
-// written.
-func (l *Local) Preview(ctx context.Context, e exportconfig.Export) (chunkplan.Plan, error) {
-	s := planner.DefaultSettings()
-	s.Budget = l.Budget
-	since := planner.Since{Scheduled: l.Clock.Now()}
-	if e.KeepsPosition() {
-		var err error
-		if since.Position, err = l.Position(ctx, e); err != nil {
-			return chunkplan.Plan{}, err
-		}
-	}
-	return planner.Preview(ctx, l.sources(), l.Formats, s, l.Config.SourceOf(e), e, since)
-}
-
-// Position returns how far an export has come, nil before its first run and in
-// modes that keep no position. Nothing is written, not even an absent folder.
-func (l *Local) Position(ctx context.Context, e exportconfig.Export) (*contract.Position, error) {
-	if e.Destination.Kind == "local" {
-		if _, err := os.Stat(strings.TrimPrefix(e.Destination.URI, "file://")); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-	}
-	root, err := ReadOnlyDestinations().Open(ctx, e.Destination)
-	if err != nil {
-		return nil, err
-	}
-	held, err := commit.Fence{Root: root, Export: contract.ExportName(e.Name)}.Read(ctx)
-	return held.Doc.Position, err
 }
 
 // destinations opens stores by kind and keeps them: a bucket is probed once.
