@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"testing"
@@ -276,5 +277,41 @@ func TestAServerWithoutAPlace(t *testing.T) {
 	defer held.Close(t.Context())
 	if _, err := Open(t.Context(), crowded, nil); fault.CodeOf(err) != source.CodeOverloaded || !fault.Retry(err) || strings.Contains(err.Error(), password) {
 		t.Fatal(err)
+	}
+}
+
+// OPS-02: an upload takes longer than the server waits for a client that reads
+// nothing. The rows behind it come all the same.
+func TestAReaderMayStallForLongerThanTheServerWaits(t *testing.T) {
+	s := newServer(t)
+	const rows = 400
+	s.exec(t, "create table wide (id int primary key, v longtext not null)")
+	s.exec(t, fmt.Sprintf("insert into wide select seq, repeat('x', 65536) from seq_1_to_%d", rows)) // more than sockets hold
+	var before string
+	if err := s.admin.QueryRowContext(t.Context(), "select @@global.net_write_timeout").Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(t, "set global net_write_timeout = 1")
+	defer s.exec(t, "set global net_write_timeout = "+before)
+	src := s.source(t)
+	table, err := src.Describe(t.Context(), s.table("wide"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := source.ReadSpec{Relation: s.table("wide"), Columns: table.Columns, Key: table.Keys[0].Columns, Ordered: true, Unique: true, BatchRows: 1}
+	r, err := src.Read(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close(t.Context())
+	n := 0
+	for ; err == nil; n++ {
+		if n == 1 {
+			s.exec(t, "do sleep(3)")
+		}
+		_, err = r.Next(t.Context())
+	}
+	if n--; err != io.EOF || n != rows {
+		t.Errorf("%d of %d rows, then %v", n, rows, err)
 	}
 }
