@@ -315,3 +315,33 @@ func TestAReaderMayStallForLongerThanTheServerWaits(t *testing.T) {
 		t.Errorf("%d of %d rows, then %v", n, rows, err)
 	}
 }
+
+// SEC-05: a query reads. The server refuses one that writes, also through a
+// function, and nothing is changed.
+func TestAQueryThatWritesIsRefused(t *testing.T) {
+	s := newServer(t)
+	s.exec(t, "create table t (id int primary key); insert into t values (1), (2)")
+	s.exec(t, "create function takes() returns int deterministic modifies sql data begin delete from t; return 1; end")
+	for _, tc := range []struct {
+		name, query string
+		code        fault.Code
+	}{
+		{"a function that writes", "select takes() as n", failure.Writes},
+		{"a function that writes, in a condition", "select id from t where takes() = 1", failure.Writes},
+		{"a statement that writes and returns rows", "delete from t returning id", failure.Query},
+		{"rows into a file", "select id from t into outfile '/tmp/rows'", failure.Query},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			src := s.source(t)
+			rel := source.Relation{Query: tc.query}
+			_, err := export(t, src, rel)
+			if fault.CodeOf(err) != tc.code || fault.Retry(err) {
+				t.Errorf("%v, want %s", err, tc.code)
+			}
+		})
+	}
+	var left int
+	if err := s.admin.QueryRowContext(t.Context(), "select count(*) from t").Scan(&left); err != nil || left != 2 {
+		t.Errorf("%d rows are left: %v", left, err)
+	}
+}
