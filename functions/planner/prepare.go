@@ -140,7 +140,7 @@ func (d *draft) about(err error) error {
 
 // plan makes the plan, but for what only a run knows.
 func (d *draft) plan(ctx context.Context, cfg exportconfig.Source, since Since) (chunkplan.Plan, error) {
-	plan := chunkplan.Plan{PlanVersion: chunkplan.PlanVersion, Export: d.export, Source: cfg, EstimatedRows: d.table.Rows, EstimatedBytes: d.table.Bytes}
+	plan := chunkplan.Plan{PlanVersion: chunkplan.PlanVersion, Export: d.export, Source: cfg, EstimatedRows: d.table.Rows, EstimatedBytes: d.table.Bytes, NotBefore: d.table.Position}
 	err := d.window(ctx, &plan, since)
 	if err == nil {
 		err = d.tasks(ctx, &plan)

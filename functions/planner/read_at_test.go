@@ -73,3 +73,27 @@ func TestThePlanNamesColumnsThatNotEveryReaderTakes(t *testing.T) {
 		t.Errorf("the plan warns of %v", plan.Diagnostics)
 	}
 }
+
+// The tasks of a plan are read from no server that has come less far than the
+// one that the plan was made on: for a cursor, the one that said where it ends
+// (PLN-31).
+func TestThePlanSaysHowFarItsSourceHadCome(t *testing.T) {
+	s := stage.New(t, 10)
+	for _, tc := range []struct{ name, end, want string }{
+		{"where the end of the cursor was found", "lsn 0/20", "lsn 0/20"},
+		{"where the table was described, if that is all there is", "", "lsn 0/10"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db := &edges{Database: s.DB, keys: []string{"id"}, position: "lsn 0/10", end: source.CursorEnd{Found: true, Value: "7", Order: 1, Position: tc.end}}
+			plan, err := preview(t, s, db, byCursor(s), nil)
+			if err != nil || plan.NotBefore != tc.want {
+				t.Errorf("not before %q, want %q; %v", plan.NotBefore, tc.want, err)
+			}
+		})
+	}
+	d := (&stage.Process{Stage: s}).Planner()
+	plan, err := planner.Preview(t.Context(), &edges{Database: s.DB, position: "lsn 0/10"}, d.Formats, d.Settings, s.Config.Source, s.Config.Exports[0], planner.Since{Scheduled: s.Time})
+	if err != nil || plan.NotBefore != "lsn 0/10" {
+		t.Errorf("without a cursor: not before %q; %v", plan.NotBefore, err)
+	}
+}

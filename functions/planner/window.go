@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,6 +99,7 @@ func (d *draft) positionWindow(ctx context.Context, plan *chunkplan.Plan, from *
 	if err != nil {
 		return err
 	}
+	plan.NotBefore = cmp.Or(end.Position, plan.NotBefore)
 	if !known {
 		d.warn(plan, "CURSOR_KEY_CHANGED", "the unique key on %s, which told the delivered rows at the position apart, is gone or of another type: the %d rows at %s = %s come again this once", keyOf(*from), end.FromTies, d.choice.Cursor.Expression(), from.Value)
 	}

@@ -23,7 +23,9 @@ import (
 type edges struct {
 	*stage.Database
 	keys []string // unique keys of one column each
-	end  source.CursorEnd
+	// position is how far it had come when it was described.
+	position string
+	end      source.CursorEnd
 	// below is what there is before a value that has to wait.
 	below source.CursorEnd
 	asked []source.CursorQuery
@@ -34,7 +36,7 @@ func (e *edges) Open(context.Context, exportconfig.Source) (source.Source, error
 
 func (e *edges) Describe(ctx context.Context, rel source.Relation) (source.Table, error) {
 	t, err := e.Database.Describe(ctx, rel)
-	t.Keys = nil
+	t.Keys, t.Position = nil, e.position
 	for _, name := range []string{"id", "code", "at", "made"} {
 		t.KeyColumns[name] = keyspace.Column{Name: name, Native: map[string]string{"code": "uuid"}[name] + "bigint", Collation: map[string]string{"at": "C"}[name]}
 	}

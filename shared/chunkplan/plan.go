@@ -58,6 +58,9 @@ type Plan struct {
 	// ReadAt is the point in time that every task reads at, in the engine's own
 	// terms; "" if each has one of its own.
 	ReadAt string `json:"read_at,omitempty"`
+	// NotBefore is how far the source had come when the plan was made; a task is
+	// not read from a server that has come less far. "" if that is unknown.
+	NotBefore string `json:"not_before,omitempty"`
 
 	// Window is how far a mode that keeps a position takes it; null in others.
 	// The keys delivered at its end are added when the run is finalized.

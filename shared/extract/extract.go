@@ -67,7 +67,7 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 	}
 	reader, err := j.Source.Read(ctx, source.ReadSpec{
 		Relation: source.Relation{Schema: j.Plan.Schema, Name: j.Plan.Table, Query: j.Plan.Query, Overrides: j.Plan.Export.Columns},
-		Columns:  j.Plan.Columns, Key: j.Plan.Key, Range: j.Range, Window: j.window(), ReadAt: j.Plan.ReadAt,
+		Columns:  j.Plan.Columns, Key: j.Plan.Key, Range: j.Range, Window: j.window(), ReadAt: j.Plan.ReadAt, NotBefore: j.Plan.NotBefore,
 		Ordered: l.splittable(), Unique: j.Plan.Unique,
 		BatchRows: j.Plan.Export.BatchRows, BatchBytes: j.Plan.Export.BatchBytes, MaxValueBytes: j.Plan.Export.MaxValueBytes,
 	})

@@ -143,9 +143,9 @@ func job(r *rows, store *memory.Store, partBytes int64) Job {
 func TestATaskReadsAtThePointInTimeOfThePlan(t *testing.T) {
 	r := &rows{n: 1, group: 1, batch: 10}
 	j := job(r, memory.New("memory://b", memory.LikeS3), 50)
-	j.Plan.ReadAt = "7.1"
-	if _, err := Run(t.Context(), j); err != nil || r.spec.ReadAt != "7.1" {
-		t.Fatalf("read at %q, %v", r.spec.ReadAt, err)
+	j.Plan.ReadAt, j.Plan.NotBefore = "7.1", "6.9"
+	if _, err := Run(t.Context(), j); err != nil || r.spec.ReadAt != "7.1" || r.spec.NotBefore != "6.9" {
+		t.Fatalf("read at %q, not before %q, %v", r.spec.ReadAt, r.spec.NotBefore, err)
 	}
 }
 

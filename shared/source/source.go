@@ -113,6 +113,10 @@ type Table struct {
 	// Consistency is the label of what the tasks of a run see (architecture
 	// §4.2); "" is "per_task", one snapshot a task.
 	Consistency string
+	// Position is how far the server that described the table had come, for
+	// ReadSpec.NotBefore; "" where all tasks are sure to read the same server, or
+	// when it is unknown.
+	Position string
 	// ReadAt is a point in time of now that every task of a run can read at, in
 	// the engine's own terms; "" if there is none.
 	ReadAt string
@@ -184,6 +188,9 @@ type CursorEnd struct {
 	Order int
 	// Nulls are the rows whose cursor is NULL.
 	Nulls int64
+	// Position is, as Table.Position is, how far the server had come with all
+	// that is said here.
+	Position string
 }
 
 // ReadSpec is what one task reads.
@@ -199,6 +206,10 @@ type ReadSpec struct {
 	// ReadAt is that of the plan's Table: the rows are those of this point in
 	// time, or the read fails. "" is for one of the task's own.
 	ReadAt string
+	// NotBefore is how far the server had come that the plan was made on. One
+	// that has not, as a replica may, is not read: the error is retryable (PLN-31).
+	// "" asks for nothing.
+	NotBefore string
 	// Ordered asks for rows in ascending key order, so that the task can be
 	// split.
 	Ordered bool

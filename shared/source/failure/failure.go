@@ -25,6 +25,7 @@ const (
 	Interrupted   fault.Code = "LAPSTRAKE_SOURCE_INTERRUPTED"
 	Overloaded               = source.CodeOverloaded
 	Conflict      fault.Code = "LAPSTRAKE_SOURCE_CONFLICT"
+	Behind        fault.Code = "LAPSTRAKE_SOURCE_BEHIND"
 	LockTimeout   fault.Code = "LAPSTRAKE_SOURCE_LOCK_TIMEOUT"
 	Timeout       fault.Code = "LAPSTRAKE_SOURCE_TIMEOUT"
 	Permission    fault.Code = "LAPSTRAKE_SOURCE_PERMISSION"

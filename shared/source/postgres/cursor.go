@@ -29,7 +29,7 @@ var ages = map[string]bool{"date": true, "timestamp": true, "timestamptz": true}
 func (s *Source) CursorEnd(ctx context.Context, rel source.Relation, q source.CursorQuery) (source.CursorEnd, error) {
 	var cursor column
 	what := fmt.Sprintf("find the end of the cursor %s of %s", q.Cursor.Expression(), label(rel))
-	rows, err := s.settledQuery(ctx, what, func() (relation, string, error) {
+	rows, at, err := s.settledQuery(ctx, what, func() (relation, string, error) {
 		r, err := s.session.find(ctx, rel)
 		if err != nil {
 			return r, "", err
@@ -49,7 +49,7 @@ func (s *Source) CursorEnd(ctx context.Context, rel source.Relation, q source.Cu
 		if err != nil {
 			return r, "", err
 		}
-		young, err := settling(q.Settle, r, columns)
+		young, err := s.settling(ctx, q.Settle, r, columns)
 		if err != nil {
 			return r, "", err
 		}
@@ -59,7 +59,7 @@ func (s *Source) CursorEnd(ctx context.Context, rel source.Relation, q source.Cu
 		return source.CursorEnd{}, err
 	}
 	found := rows[0]
-	end := source.CursorEnd{Found: !found.null(0), Order: -1, Ties: found.int(1), TieBytes: found.int(2), FromTies: found.int(3), FromTieBytes: found.int(4), Nulls: found.int(6)}
+	end := source.CursorEnd{Position: at.String(), Found: !found.null(0), Order: -1, Ties: found.int(1), TieBytes: found.int(2), FromTies: found.int(3), FromTieBytes: found.int(4), Nulls: found.int(6)}
 	if end.Found {
 		end.Value, end.Order = found.text(0), int(found.int(5))
 		if err := finite(label(rel), cursor, end.Value); err != nil {
@@ -71,19 +71,20 @@ func (s *Source) CursorEnd(ctx context.Context, rel source.Relation, q source.Cu
 
 // settling is the condition of a row that is too young to be delivered, "" when
 // none is.
-func settling(s *source.Settle, r relation, columns []column) (string, error) {
-	if s == nil {
+func (s *Source) settling(ctx context.Context, settle *source.Settle, r relation, columns []column) (string, error) {
+	if settle == nil {
 		return "", nil
 	}
-	age, err := planned(keyspace.Column{Name: s.Column}, r, columns)
+	age, err := planned(keyspace.Column{Name: settle.Column}, r, columns)
 	if err != nil {
-		return "", fault.New(fault.Usage, "LAPSTRAKE_PLAN_COLUMN_UNKNOWN", "settle.column names %s, which %s does not have%s; nothing was read", sqltext.Postgres.Name(s.Column), r, inOtherCase(s.Column, columns))
+		return "", fault.New(fault.Usage, "LAPSTRAKE_PLAN_COLUMN_UNKNOWN", "settle.column names %s, which %s does not have%s; nothing was read", sqltext.Postgres.Name(settle.Column), r, inOtherCase(settle.Column, columns))
 	}
 	if !age.postgres.BuiltIn || !ages[age.postgres.Name] {
 		return "", fault.New(fault.Usage, "LAPSTRAKE_PLAN_SETTLE_TYPE", "settle: column %s of %s is %s, and the age of a row is told by a date or time: name one as settle.column; nothing was read",
 			sqltext.Postgres.Name(age.Name), r, age.Native)
 	}
-	return fmt.Sprintf("%s >= pg_catalog.now() - interval '%d seconds'", input(age.Name), int64(s.After.Seconds())), nil
+	now, err := s.session.now(ctx)
+	return fmt.Sprintf("%s >= %s - interval '%d seconds'", input(age.Name), now, int64(settle.After.Seconds())), err
 }
 
 // endStatement asks for the value, the rows at it and at the position with what

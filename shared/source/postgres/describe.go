@@ -33,7 +33,11 @@ func (s *Source) Describe(ctx context.Context, rel source.Relation) (source.Tabl
 				table.KeyColumns[c.Name] = c.key()
 			}
 		}
-		if r.kind == "q" {
+		at, err := s.session.position(ctx)
+		if err != nil {
+			return err
+		}
+		if table.Position = at.String(); r.kind == "q" {
 			return nil
 		}
 		if table.Keys, err = s.session.keys(ctx, r, columns); err != nil {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -30,11 +29,12 @@ func (s *Source) Read(ctx context.Context, spec source.ReadSpec) (source.Reader,
 		return nil, err
 	}
 	what := "read " + label(spec.Relation)
+	wanted := reached{from: spec.NotBefore}
 	for attempt := 1; ; attempt++ {
 		if err := s.session.begin(ctx); err != nil {
 			return nil, err
 		}
-		r, err := s.prepare(ctx, spec)
+		r, err := s.prepare(ctx, spec, &wanted)
 		if err == nil {
 			s.reading = r
 			r.start(ctx)
@@ -60,9 +60,12 @@ func (s *Source) idle() error {
 
 // prepare does everything before the first row, in the transaction whose
 // snapshot the rows are read under.
-func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, error) {
+func (s *Source) prepare(ctx context.Context, spec source.ReadSpec, wanted *reached) (*reader, error) {
 	position, err := s.session.position(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := wanted.by(position); err != nil {
 		return nil, err
 	}
 	r, err := s.session.find(ctx, spec.Relation)
@@ -105,7 +108,7 @@ func (s *Source) prepare(ctx context.Context, spec source.ReadSpec) (*reader, er
 	if err := s.session.settle(ctx, r, statement); err != nil {
 		return nil, err
 	}
-	rd := newReader(s, r, spec, columns, plan, len(marks), statement, position)
+	rd := newReader(s, r, spec, columns, plan, len(marks), statement, position.String())
 	rd.atTo = within != nil && len(within.key) > 0
 	return rd, nil
 }
@@ -171,17 +174,4 @@ func (r *reader) maxMessage() int {
 		}
 	}
 	return int(min(most, min(max(varying, 1), 4)*limit+64<<10+64*int64(len(r.decoder.wires))))
-}
-
-// position is the server's place in its write-ahead log, at or after the
-// snapshot of the transaction, and the timeline, which changes when another
-// server takes over (OPS-11). "" if the server does not say.
-func (s *session) position(ctx context.Context) (string, error) {
-	rows, err := s.try(ctx, `
-select case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_lsn() end,
-       (select timeline_id from pg_catalog.pg_control_checkpoint())`)
-	if err != nil || len(rows) == 0 || rows[0].null(0) {
-		return "", err
-	}
-	return fmt.Sprintf("lsn %s timeline %d", rows[0].text(0), rows[0].int(1)), nil
 }

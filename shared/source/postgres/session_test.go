@@ -259,8 +259,16 @@ func TestPositionAndIdentity(t *testing.T) {
 	}
 	s.exec(t, "create function pg_temp.f() returns void language sql as ''")
 	limited := s.reader(t)
-	s.exec(t, "revoke execute on function pg_control_system(), pg_current_wal_lsn() from public")
-	s.finally("grant execute on function pg_control_system(), pg_current_wal_lsn() to public")
+	s.exec(t, "revoke execute on function pg_control_system(), pg_current_wal_insert_lsn() from public")
+	s.finally("grant execute on function pg_control_system(), pg_current_wal_insert_lsn(), pg_current_wal_lsn() to public")
+	r, err = limited.Read(t.Context(), wholeOf(t, limited, source.Relation{Query: "select 1 as a"}))
+	if err != nil || !strings.HasPrefix(r.Position(), "lsn ") {
+		t.Fatalf("where it has written, but not where it inserts: %v", err)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(t, "revoke execute on function pg_current_wal_lsn() from public")
 	if id, err := limited.Identity(t.Context()); err != nil || id.SystemIdentifier != "" || id.Database != "postgres" {
 		t.Fatalf("without the right to know: %+v, %v", id, err)
 	}

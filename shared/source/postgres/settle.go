@@ -78,13 +78,15 @@ select exists (
 }
 
 // settledQuery runs one statement on a relation in a transaction of its own,
-// and again if the relation moved under it.
-func (s *Source) settledQuery(ctx context.Context, what string, build func() (relation, string, error)) ([]row, error) {
+// and again if the relation moved under it. The place is one that the server had
+// come to with everything that the statement saw.
+func (s *Source) settledQuery(ctx context.Context, what string, build func() (relation, string, error)) ([]row, place, error) {
 	if err := s.idle(); err != nil {
-		return nil, err
+		return nil, place{}, err
 	}
 	for range movedAttempts {
 		var rows []row
+		var at place
 		err := s.session.transaction(ctx, what, func() error {
 			r, statement, err := build()
 			if err != nil || statement == "" {
@@ -93,11 +95,15 @@ func (s *Source) settledQuery(ctx context.Context, what string, build func() (re
 			if rows, err = s.session.query(ctx, statement); err != nil {
 				return err
 			}
-			return s.session.settle(ctx, r, statement)
+			if err := s.session.settle(ctx, r, statement); err != nil {
+				return err
+			}
+			at, err = s.session.position(ctx)
+			return err
 		})
 		if !errors.Is(err, errMoved) {
-			return rows, err
+			return rows, at, err
 		}
 	}
-	return nil, movedTooOften(what)
+	return nil, place{}, movedTooOften(what)
 }

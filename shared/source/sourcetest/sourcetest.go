@@ -63,6 +63,7 @@ func Run(t *testing.T, f Fixture) {
 	t.Run("an unordered read cannot be cut", func(t *testing.T) { unordered(t, f) })
 	t.Run("a batch ends by rows and by bytes", func(t *testing.T) { batches(t, f) })
 	t.Run("a value above the limit is refused", func(t *testing.T) { limit(t, f) })
+	t.Run("a read is not before its plan", func(t *testing.T) { notBefore(t, f) })
 	t.Run("another shape than the planned one is drift", func(t *testing.T) { drifts(t, f) })
 	t.Run("a broken connection is never the end", func(t *testing.T) { breaks(t, f) })
 	t.Run("a wait ends with its context", func(t *testing.T) { waits(t, f) })
@@ -245,6 +246,19 @@ func describes(t *testing.T, f Fixture) {
 	}
 	if table.Kind != "table" {
 		t.Errorf("kind %q", table.Kind)
+	}
+}
+
+// notBefore reads in another session than the one that described the table: what
+// one server has said of how far it had come, it has (PLN-31).
+func notBefore(t *testing.T, f Fixture) {
+	table := describe(t, open(t, f), numbers(t, f, "reached", 10))
+	r, err := open(t, f).Read(t.Context(), source.ReadSpec{Relation: table.Relation, Columns: table.Columns, Range: keyspace.Range{All: true}, NotBefore: table.Position})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

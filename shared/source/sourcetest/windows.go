@@ -60,7 +60,8 @@ func cursorEnds(t *testing.T, f Fixture) {
 	})
 	none := events(t, f, "no_ends", true, nil)
 	s := open(t, f)
-	columns := describe(t, s, rel).KeyColumns
+	table := describe(t, s, rel)
+	columns := table.KeyColumns
 	c, k := columns["c"], []keyspace.Column{columns["k"]}
 	either := c
 	either.Fallback = "f"
@@ -84,6 +85,10 @@ func cursorEnds(t *testing.T, f Fixture) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := s.CursorEnd(t.Context(), tc.rel, tc.q)
+			if table.Position == "" != (got.Position == "") {
+				t.Errorf("the table is described at %q, and its cursor ends at %q", table.Position, got.Position)
+			}
+			got.Position = ""
 			if err != nil || got != tc.want {
 				t.Fatalf("%+v, %v\nwant %+v", got, err, tc.want)
 			}
