@@ -147,7 +147,7 @@ type Export struct {
 	// both are empty for CSV.
 	ParquetWriter   string `json:"parquet_writer,omitempty"`
 	ParquetEncoding string `json:"parquet_encoding,omitempty"`
-	// PartBytes ends a part: max_file_size, or 128 MiB. At most 1 GiB.
+	// PartBytes ends a part: max_file_size, or 32 MiB. At most 1 GiB.
 	PartBytes int64 `json:"part_bytes"`
 	// MaxValueBytes is tuning.max_value_mb; 0 is no limit.
 	MaxValueBytes int64 `json:"max_value_bytes"`

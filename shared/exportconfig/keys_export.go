@@ -46,7 +46,7 @@ var exportKeys = []key{
 	{name: "compression", kind: enum, values: []string{"zstd", "snappy", "gzip", "lz4", "none"}, def: "zstd; none for CSV", doc: "codec; CSV has `none` only; lz4 is LZ4_RAW"},
 	{name: "compression_level", kind: integer, min: 1, max: 22, def: "zstd 3, gzip 6", doc: "1 to 22 for zstd, 1 to 9 for gzip"},
 	{name: "compression_profile", kind: enum, values: []string{"none", "fast", "balanced", "compact"}, doc: "`none`, snappy, zstd 3 or zstd 9; wins over the two keys above"},
-	{name: "max_file_size", kind: size, def: "128MB", doc: "size that ends a part, `<n>[B|KB|MB|GB]` in powers of 1024, at most 1GB; a row group has at most a quarter of it"},
+	{name: "max_file_size", kind: size, def: "32MB", doc: "size that ends a part, `<n>[B|KB|MB|GB]` in powers of 1024, at most 1GB; a row group has at most a quarter of it"},
 	{name: "skip_empty", kind: boolean, def: "false", doc: "publish nothing when there is no row"},
 	{name: "partition_by", doc: "folders by day, month or year", refused: noPartitions},
 	{name: "partition_granularity", kind: enum, values: []string{"day", "month", "year"}, def: "day", doc: "width of a partition", refused: noPartitions},

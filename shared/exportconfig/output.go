@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	defaultPartBytes = 128 * mebibyte
+	defaultPartBytes = 32 * mebibyte
 	// maxPartBytes is what one part may have at most, since it is uploaded in
 	// one request (D6).
 	maxPartBytes = 1024 * mebibyte

@@ -87,7 +87,7 @@ func TestEveryDefaultIsResolved(t *testing.T) {
 		Exports: []Export{{
 			Name: "orders", Line: 3, Table: "public.orders", Mode: "full", ChunkMaxAttempts: 4, Parallel: 1,
 			Format: "parquet", Compression: "zstd", CompressionLevel: 3, Verify: "size",
-			PartBytes: 128 << 20, MaxValueBytes: 256 << 20, RetryBackoffMillis: 2000, LockTimeoutSeconds: 30,
+			PartBytes: 32 << 20, MaxValueBytes: 256 << 20, RetryBackoffMillis: 2000, LockTimeoutSeconds: 30,
 			Destination:   wire.Location{Kind: "local", URI: "file:///srv/etl/out"},
 			ParquetWriter: "native", ParquetEncoding: "compatible", OnConflict: "reject", IfSuccess: "new_run",
 		}},
@@ -105,7 +105,7 @@ func TestEveryDefaultIsResolved(t *testing.T) {
 // from the root.
 func windowed(e Export) Export {
 	e.Table, e.ChunkMaxAttempts, e.Parallel = "customers", 11, 1
-	e.Format, e.Compression, e.Verify, e.PartBytes = "csv", "none", "size", 128<<20
+	e.Format, e.Compression, e.Verify, e.PartBytes = "csv", "none", "size", 32<<20
 	e.MaxValueBytes, e.BatchRows, e.RetryBackoffMillis, e.StatementTimeoutSeconds, e.LockTimeoutSeconds = 2<<20, 5, 5000, 7, 10
 	e.OnConflict, e.IfSuccess = "supersede", "refuse"
 	return e
@@ -213,7 +213,7 @@ exports:
 			},
 			{
 				Name: "customers", Line: 43, Table: "customers", Mode: "chunked", ChunkByKey: "id", ChunkCount: 8, ChunkMaxAttempts: 2, Parallel: 1,
-				Format: "csv", Compression: "none", Verify: "size", PartBytes: 128 << 20, MaxValueBytes: 2 << 20, BatchRows: 5, RetryBackoffMillis: 5000,
+				Format: "csv", Compression: "none", Verify: "size", PartBytes: 32 << 20, MaxValueBytes: 2 << 20, BatchRows: 5, RetryBackoffMillis: 5000,
 				StatementTimeoutSeconds: 7, LockTimeoutSeconds: 10,
 				Destination:    wire.Location{Kind: "local", URI: "file:///data"},
 				PrefixTemplate: "{date}/c/", OnConflict: "supersede", IfSuccess: "refuse",

@@ -20,7 +20,7 @@ const (
 	defaultMaxValueBytes = 256 * mebibyte
 	// defaultRowGroupBytes is what one row group may hold in memory when the
 	// config does not say (architecture §3.3).
-	defaultRowGroupBytes = 64 * mebibyte
+	defaultRowGroupBytes = 32 * mebibyte
 )
 
 // tune reads the tuning of an export: its own block, then the source's, then

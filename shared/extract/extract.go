@@ -61,6 +61,7 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 		Columns: j.Plan.Columns, Compression: j.Plan.Export.Compression, Level: j.Plan.Export.CompressionLevel,
 		RowGroupRows: j.Plan.Export.RowGroupRows, RowGroupBytes: j.Plan.Export.RowGroupBytes, ExpectedBytes: j.Plan.Export.PartBytes,
 		Writer: j.Plan.Export.ParquetWriter, Encoding: j.Plan.Export.ParquetEncoding,
+		Memory: &partfile.Memory{},
 	}
 	if err := j.Format.Check(l.options); err != nil {
 		return Outcome{}, err
@@ -224,7 +225,7 @@ func (l *loop) append(batch *rowbatch.Batch) error {
 		if err != nil {
 			return fmt.Errorf("start a part of %s: %w", l.what(), err)
 		}
-		l.writer, l.options.Memory = w, nil
+		l.writer = w
 	}
 	if err := l.writer.Append(batch); err != nil {
 		return fmt.Errorf("write a part of %s: %w", l.what(), err)
@@ -248,7 +249,7 @@ func (l *loop) finishPart(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.what(), err)
 	}
-	l.options.Memory = part.Body // whatever still sends it has given up, and a store refuses bytes that are not of their checksum
+	l.options.Memory.Body = part.Body // whatever still sends it has given up, and a store refuses bytes that are not of their checksum
 	l.upload = max(l.upload, l.Clock.Now().Sub(before))
 	l.result.Parts = append(l.result.Parts, record)
 	l.result.Rows += record.Rows

@@ -110,7 +110,7 @@ type lines struct {
 func (lines) Check(partfile.Options) error { return nil }
 func (l *lines) New(o partfile.Options) (partfile.Writer, error) {
 	if l.memory != nil {
-		*l.memory = append(*l.memory, o.Memory)
+		*l.memory = append(*l.memory, o.Memory.TakeBody())
 	}
 	return &lines{}, nil
 }

@@ -25,13 +25,34 @@ type Options struct {
 	// ExpectedBytes is how many bytes a full part has, 0 if nobody knows: so
 	// much is reserved once instead of being grown into.
 	ExpectedBytes int64
-	// Memory is the body of an earlier part that nobody needs any more, or nil:
-	// the writer writes over it.
-	Memory []byte
+	// Memory is what an earlier part has left, or nil.
+	Memory *Memory
 	// Writer and Encoding are of Parquet; "" is the default, native and
 	// compatible. The arrow writer writes compatible encodings only.
 	Writer   string
 	Encoding string
+}
+
+// Memory is handed on from each part of a task to the next, so that a task has
+// the memory of one part, and leaves no garbage between its parts. The zero value
+// is empty. It is used by one goroutine.
+type Memory struct {
+	// Body is that of a part that nobody needs any more. The next part is written
+	// over it.
+	Body []byte
+	// Workspace is what a writer had beside the body. Only writers of the same
+	// format know it.
+	Workspace any
+}
+
+// TakeBody returns the body and leaves none. m may be nil.
+func (m *Memory) TakeBody() []byte {
+	if m == nil {
+		return nil
+	}
+	body := m.Body
+	m.Body = nil
+	return body
 }
 
 // Values of Options.Writer and Options.Encoding.
@@ -73,7 +94,7 @@ type Format interface {
 }
 
 // Part is a finished part in memory. Body is not modified afterwards, unless
-// its owner gives it to the next part as memory.
+// its owner leaves it to the next part as memory.
 type Part struct {
 	Body        []byte
 	Rows        int64

@@ -48,7 +48,7 @@ func refuse(t rowtype.Type) string {
 }
 
 func (format) New(o partfile.Options) (partfile.Writer, error) {
-	w := &writer{columns: o.Columns, body: body.New(o.ExpectedBytes, o.Memory)}
+	w := &writer{columns: o.Columns, body: body.New(o.ExpectedBytes, o.Memory.TakeBody())}
 	for i, c := range o.Columns {
 		if i > 0 {
 			w.scratch = append(w.scratch, ',')

@@ -70,14 +70,25 @@ func (s Subject) memory(t *testing.T) {
 	rows := rowbatchtest.Rows(s.Options.Columns, 500, 7)
 	want := s.Write(t, s.Options, rows)
 	o := s.Options
-	o.Memory = bytes.Repeat([]byte{0xA5}, 2*len(want.Body)+1<<20) // what is reserved is an estimate
-	first := &o.Memory[0]
+	o.Memory = &partfile.Memory{Body: bytes.Repeat([]byte{0xA5}, 2*len(want.Body)+1<<20)} // what is reserved is an estimate
+	first := &o.Memory.Body[0]
 	got := s.Write(t, o, rows)
+	if o.Memory.Body != nil {
+		t.Error("the memory is left to another part")
+	}
 	if !bytes.Equal(got.Body, want.Body) || got.Fingerprint != want.Fingerprint {
 		t.Error("the part depends on the memory that it was written into")
 	}
 	if &got.Body[0] != first {
 		t.Error("memory that is large enough was not used")
+	}
+	for name, before := range map[string]partfile.Options{"other rows": s.Options, "other columns": {Columns: s.Options.Columns[:1], Compression: "none"}} {
+		before.Memory = &partfile.Memory{}
+		s.Write(t, before, rowbatchtest.Rows(before.Columns, 3000, 8))
+		o.Memory = before.Memory
+		if got := s.Write(t, o, rows); !bytes.Equal(got.Body, want.Body) {
+			t.Errorf("the part depends on the one before, which had %s", name)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // bytes within 31 bits.
 const (
 	defaultRowGroupRows  = 1 << 20
-	defaultRowGroupBytes = 64 << 20
+	defaultRowGroupBytes = 32 << 20
 	maxRowGroupBytes     = 1 << 30
 )
 

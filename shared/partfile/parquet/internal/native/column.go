@@ -57,6 +57,14 @@ func newColumn(c rowtype.Column, length int, compact bool) *column {
 	return col
 }
 
+// restart starts a part.
+func (c *column) restart() {
+	c.codec = nil
+	c.pending.Reset()
+	c.pendingBytes = 0
+	c.reset()
+}
+
 // reset starts a row group.
 func (c *column) reset() {
 	c.rows, c.pages, c.size, c.chunk = 0, c.pages[:0], 0, chunk{}

@@ -8,7 +8,8 @@
 //
 // Memory: the part as far as it is written, the encoded pages of one row
 // group, a page of values and a dictionary (1 MiB each, or one row if that is
-// larger) a column, all of it reused from group to group. Together values that
+// larger) a column, all of it reused from group to group and from part to part.
+// Together values that
 // are not encoded yet have at most RowGroupBytes. Nothing is allocated a row or
 // a value once the buffers have grown.
 //
@@ -20,11 +21,9 @@ package native
 import (
 	"encoding/binary"
 
-	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/partfile"
 	"github.com/lapstrake/lapstrake/shared/partfile/internal/body"
-	"github.com/lapstrake/lapstrake/shared/partfile/parquet/internal/codec"
 	"github.com/lapstrake/lapstrake/shared/partfile/parquet/internal/layout"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
@@ -47,16 +46,11 @@ func Knows(columns []rowtype.Column) bool {
 }
 
 type writer struct {
-	types       []rowtype.Column
-	schema      *schema.Schema
-	arrowSchema string
-
+	*workspace
+	memory  *partfile.Memory
 	rows    int64 // appended
 	err     error
 	group   layout.RowGroup
-	columns []*column
-	scratch scratch
-
 	part    body.Buffer
 	groups  []rowGroup
 	index   pageIndex
@@ -65,25 +59,15 @@ type writer struct {
 
 // New starts a part of columns that the writer knows.
 func New(o partfile.Options) (partfile.Writer, error) {
-	root, err := layout.Schema(o.Columns)
-	if err != nil {
-		return nil, err
-	}
-	w := &writer{types: o.Columns, schema: schema.NewSchema(root), group: layout.NewRowGroup(o), part: body.New(o.ExpectedBytes, o.Memory)}
-	if w.arrowSchema, err = layout.ArrowSchema(o.Columns); err != nil {
-		return nil, err
-	}
 	level, err := layout.Level(o)
 	if err != nil {
 		return nil, err
 	}
-	if w.scratch.text, w.scratch.light, err = codec.Pair(o.Compression, level); err != nil {
+	s, err := newWorkspace(o, level)
+	if err != nil {
 		return nil, err
 	}
-	for i, c := range o.Columns {
-		w.columns = append(w.columns, newColumn(c, w.schema.Column(i).TypeLength(), o.Encoding == partfile.CompactEncoding))
-	}
-	return w, nil
+	return &writer{workspace: s, memory: o.Memory, group: layout.NewRowGroup(o), part: body.New(o.ExpectedBytes, o.Memory.TakeBody())}, nil
 }
 
 func (w *writer) Rows() int64 { return w.rows }
@@ -114,7 +98,7 @@ func (w *writer) Append(b *rowbatch.Batch) error {
 }
 
 func (w *writer) append(b *rowbatch.Batch) error {
-	if err := partfile.CheckBatch(w.types, b); err != nil {
+	if err := partfile.CheckBatch(w.kind.columns, b); err != nil {
 		return err
 	}
 	for first := 0; first < b.Rows; {
@@ -128,7 +112,7 @@ func (w *writer) append(b *rowbatch.Batch) error {
 		}
 		for i, c := range w.columns {
 			if err := c.append(&w.scratch, &b.Columns[i], first, first+n); err != nil {
-				return layout.ColumnError(w.types[i], err)
+				return layout.ColumnError(w.kind.columns[i], err)
 			}
 		}
 		w.rows += int64(n)
@@ -216,9 +200,8 @@ func (w *writer) close() (partfile.Part, error) {
 	w.writeFooter(t)
 	w.part.Write(t.Bytes())
 	w.part.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(t.Bytes()))), magic...))
-	w.scratch.text.Release()
-	w.scratch.light.Release()
-	w.columns, w.scratch = nil, scratch{}
+	w.workspace.leave(w.memory)
+	w.workspace = &workspace{}
 	return layout.Finish(w.part.Take(), w.rows)
 }
 

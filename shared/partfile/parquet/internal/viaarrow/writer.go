@@ -54,7 +54,7 @@ func New(o partfile.Options) (partfile.Writer, error) {
 	if err := kv.Append(layout.ArrowSchemaKey, arrowSchema); err != nil {
 		return nil, fmt.Errorf("start parquet file: %w", err)
 	}
-	sink := body.New(o.ExpectedBytes, o.Memory)
+	sink := body.New(o.ExpectedBytes, o.Memory.TakeBody())
 	w := &writer{
 		columns: o.Columns, open: rowbatch.New(o.Columns), group: layout.NewRowGroup(o),
 		sink: &sink, fixed: int64(len(arrowSchema)),
