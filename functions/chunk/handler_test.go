@@ -99,6 +99,10 @@ func TestMessagesInVain(t *testing.T) {
 			key := contract.PlanKey("orders", s.RunID(1))
 			s.Put(key, string(s.Body(key))+"\n")
 		}, wire.Fatal},
+		{"the plan says what this version does not know (QUE-21)", func(s *stage.Stage) {
+			key := contract.PlanKey("orders", s.RunID(1))
+			s.Put(key, strings.Replace(string(s.Body(key)), "{", `{"only_every":7,`, 1))
+		}, wire.Retry},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := planned(t)

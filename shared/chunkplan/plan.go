@@ -5,7 +5,9 @@ package chunkplan
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/exportconfig"
@@ -95,14 +97,29 @@ func (p Plan) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads plan.json.
+// Decode reads plan.json. A plan with a field that Plan lacks is refused: a
+// newer planner has decided something about the rows, and whoever left it out
+// would read others (QUE-21). That may pass, since the functions of a deployment
+// are not replaced at one moment.
 func Decode(body []byte) (Plan, error) {
 	var p Plan
-	if err := json.Unmarshal(body, &p); err != nil {
-		return p, fmt.Errorf("plan: %w", err)
+	exact := json.NewDecoder(bytes.NewReader(body))
+	exact.DisallowUnknownFields()
+	unknown := exact.Decode(&p)
+	if unknown == nil {
+		_, unknown = exact.Token()
+	}
+	if !errors.Is(unknown, io.EOF) { // this is no plan, or one of a newer planner
+		p = Plan{}
+		if err := json.Unmarshal(body, &p); err != nil {
+			return p, fmt.Errorf("plan: %w", err)
+		}
 	}
 	if p.PlanVersion != PlanVersion {
 		return p, fault.New(fault.Permanent, "LAPSTRAKE_PLAN_VERSION", "plan of run %s has version %d, this function reads version %d", p.RunID, p.PlanVersion, PlanVersion)
+	}
+	if !errors.Is(unknown, io.EOF) {
+		return p, fault.Wrap(unknown, fault.Retryable, "LAPSTRAKE_PLAN_FIELD_UNKNOWN", "the plan of run %s was made by a newer version than this one and says something that this one would leave out; nothing was read. Deploy all functions in one version: the run goes on then", p.RunID)
 	}
 	return p, nil
 }
