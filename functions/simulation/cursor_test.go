@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
@@ -271,6 +272,39 @@ func TestASourceBelowThePosition(t *testing.T) {
 	w.runExport(t, 2)
 	if m, rows := w.read(t); w.position(t).Value != "80" || len(rows) != 0 || m.Position.To.Value != "80" {
 		t.Fatalf("position %+v, rows %v", w.position(t), rows)
+	}
+}
+
+// A position that somebody has changed by hand is not gone on from, to whichever
+// side: the run that committed last says where it ended (CUR-09). Once it is put
+// back, each row comes once.
+func TestAPositionThatWasChangedByHand(t *testing.T) {
+	for name, value := range map[string]string{"ahead of what was delivered": "100", "behind it": "1"} {
+		for _, skip := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, skip_empty %v", name, skip), func(t *testing.T) {
+				w := newCursorWorld(1, 80)
+				w.config.Exports[0].SkipEmpty = skip
+				w.runExport(t, 1)
+				w.runExport(t, 2) // with nothing to read
+				key := contract.CursorKey("orders")
+				stood := w.stored(t, key)[key]
+				w.write(t, key, strings.Replace(stood, `"value": "80"`, `"value": "`+value+`"`, 1))
+				if w.position(t).Value != value {
+					t.Fatalf("the test has changed nothing of %s", stood)
+				}
+				w.db.changes.mu.Lock()
+				w.db.changes.rows = append(w.db.changes.rows, change{id: 9, at: 90})
+				w.db.changes.mu.Unlock()
+				if _, err := w.planner(t.Context(), w.trigger(3)); fault.CodeOf(err) != "LAPSTRAKE_STATE_CURSOR_EDITED" || fault.ExitCode(err) != fault.ExitRefused {
+					t.Fatal(err)
+				}
+				w.write(t, key, stood)
+				w.runExport(t, 4)
+				if _, rows := w.read(t); w.position(t).Value != "90" || len(rows) != 1 {
+					t.Fatalf("position %+v, rows %v", w.position(t), rows)
+				}
+			})
+		}
 	}
 }
 

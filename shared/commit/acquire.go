@@ -159,7 +159,32 @@ func (a Acquisition) checkDocument(ctx context.Context, held Held) error {
 			return err
 		}
 	}
-	return a.checkPosition(held.Doc.Position)
+	if err := a.checkPosition(held.Doc.Position); err != nil {
+		return err
+	}
+	return a.checkDelivered(ctx, held.Doc)
+}
+
+// checkDelivered refuses a position that is not the end of the window that was
+// delivered last: rows between the two would be left out for ever, or come again
+// (CUR-09). Where the plan of that window is gone nothing tells.
+func (a Acquisition) checkDelivered(ctx context.Context, doc contract.CursorDocument) error {
+	if doc.Position == nil || doc.CommittedBy == nil {
+		return nil
+	}
+	run := doc.CommittedBy.RunID
+	plan, _, err := LoadPlan(ctx, a.Fence.Root, a.Fence.Export, run)
+	switch {
+	case errors.Is(err, destination.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case plan.Window == nil || plan.Window.To == nil || plan.Window.To.Value == doc.Position.Value:
+		return nil
+	}
+	return fault.New(fault.Refused, "LAPSTRAKE_STATE_CURSOR_EDITED",
+		"export %q: %s says that %s was delivered up to %s, but run %s, the last that has committed, has delivered up to %s: the position was changed by hand. Rows would be left out or come again, so nothing was read. Put back %s, or give the export another name, which starts from the beginning",
+		a.Fence.Export, contract.CursorKey(a.Fence.Export), doc.Position.Cursor(), doc.Position.Value, run, plan.Window.To.Value, plan.Window.To.Value)
 }
 
 // checkPosition refuses a stored position that the config's mode cannot go on

@@ -2,64 +2,14 @@ package postgres
 
 import (
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/source"
+	"github.com/lapstrake/lapstrake/shared/source/sourcetest"
 )
-
-// runs reads a table as run after run of an incremental export does.
-type runs struct {
-	src      *Source
-	rel      source.Relation
-	position *string
-	keys     []keyspace.Key
-}
-
-// next returns the ids of one run, and moves the position.
-func (r *runs) next(t *testing.T) (ids []string) {
-	t.Helper()
-	table, err := r.src.Describe(t.Context(), r.rel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cursor, key := table.KeyColumns["c"], []keyspace.Column{table.KeyColumns["id"]}
-	end, err := r.src.CursorEnd(t.Context(), r.rel, source.CursorQuery{Cursor: cursor, Key: key, From: r.position, Delivered: r.keys})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := keyspace.Window{Cursor: cursor, Key: key, From: r.position, FromIncluded: r.position != nil, Except: r.keys, To: end.Value}
-	if end.Order == 0 {
-		w.To = *r.position
-	} else {
-		r.keys = nil
-	}
-	reader, err := r.src.Read(t.Context(), source.ReadSpec{Relation: r.rel, Columns: table.Columns, Key: []keyspace.Column{cursor, key[0]}, Window: &w, Ordered: true, Unique: true, BatchRows: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close(t.Context())
-	for {
-		b, err := reader.Next(t.Context())
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range b.Rows {
-			ids = append(ids, cellText(b, 0, i))
-		}
-		r.keys = append(r.keys, reader.Edge(b.Rows).AtTo...)
-	}
-	r.position = &w.To
-	slices.Sort(ids)
-	return ids
-}
 
 // Values of every type that a cursor can have go to the position and back
 // unharmed, whatever the server's own settings are: the second run is empty, and
@@ -92,9 +42,9 @@ func TestCursorsOfEveryType(t *testing.T) {
 			s.exec(t, fmt.Sprintf("drop table if exists t; create table t (id int primary key, c %s); insert into t values (1, '%s'), (2, '%s'), (3, null)", tc.spelled, tc.first, tc.last))
 			src := s.open(t, s.Address(), "options=-c%20TimeZone%3DAmerica/New_York%20-c%20DateStyle%3DGerman%20-c%20extra_float_digits%3D-5%20-c%20bytea_output%3Descape")
 			defer src.Close(t.Context())
-			r := runs{src: src, rel: s.table("t")}
+			r := sourcetest.Runs{Source: src, Relation: s.table("t")}
 			if strings.HasPrefix(tc.spelled, "numeric") && tc.spelled == "numeric" {
-				r.rel.Overrides = map[string]string{"c": "text"}
+				r.Relation.Overrides = map[string]string{"c": "text"}
 			}
 			for i, step := range []struct{ add, want string }{
 				{"", "1 2"},
@@ -106,8 +56,8 @@ func TestCursorsOfEveryType(t *testing.T) {
 				if step.add != "" {
 					s.exec(t, "insert into t values "+step.add)
 				}
-				if got := strings.Join(r.next(t), " "); got != step.want {
-					t.Fatalf("run %d has rows %q, want %q (position %s)", i+1, got, step.want, *r.position)
+				if got := strings.Join(r.Next(t), " "); got != step.want {
+					t.Fatalf("run %d has rows %q, want %q (position %s)", i+1, got, step.want, *r.Position)
 				}
 			}
 		})
@@ -150,11 +100,11 @@ create table p1 partition of p for values from ('2024-01-01') to ('2025-01-01');
 insert into p select i, date '2024-12-01' + i from generate_series(1, 60) i; create view v as select * from p; analyze`)
 	for name, rel := range map[string]source.Relation{"a partitioned table": s.table("p"), "a view": s.table("v"), "a query": {Query: "select * from " + s.quoted() + ".p -- all"}} {
 		t.Run(name, func(t *testing.T) {
-			r := runs{src: s.source(t), rel: rel}
-			if got := len(r.next(t)); got != 60 {
+			r := sourcetest.Runs{Source: s.source(t), Relation: rel}
+			if got := len(r.Next(t)); got != 60 {
 				t.Errorf("%d rows in the first run", got)
 			}
-			if n, err := r.src.EstimateRows(t.Context(), rel, keyspace.Window{Cursor: keyspace.Column{Name: "c", Native: "date", Nullable: true}, To: "2024-12-31"}); err != nil || n < 1 {
+			if n, err := r.Source.EstimateRows(t.Context(), rel, keyspace.Window{Cursor: keyspace.Column{Name: "c", Native: "date", Nullable: true}, To: "2024-12-31"}); err != nil || n < 1 {
 				t.Errorf("about %d rows, %v", n, err)
 			}
 		})

@@ -193,6 +193,8 @@ func cell(v *rowbatch.Vector, i int) string {
 	switch {
 	case v.IsNull(i):
 		return "∅"
+	case v.Type.Kind == rowtype.Int32:
+		return fmt.Sprint(v.I32[i])
 	case v.Type.Kind == rowtype.Int64, v.Type.Kind == rowtype.Timestamp:
 		return fmt.Sprint(v.I64[i])
 	}
