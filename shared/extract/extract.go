@@ -3,6 +3,7 @@
 package extract
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/commit"
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
+	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/keyspace"
 	"github.com/lapstrake/lapstrake/shared/partfile"
@@ -70,7 +72,7 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 		Relation: source.Relation{Schema: j.Plan.Schema, Name: j.Plan.Table, Query: j.Plan.Query, Overrides: j.Plan.Export.Columns},
 		Columns:  j.Plan.Columns, Key: j.Plan.Key, Range: j.Range, Window: j.window(), ReadAt: j.Plan.ReadAt, NotBefore: j.Plan.NotBefore,
 		Ordered: l.splittable(), Unique: j.Plan.Unique,
-		BatchRows: j.Plan.Export.BatchRows, BatchBytes: j.Plan.Export.BatchBytes, MaxValueBytes: j.Plan.Export.MaxValueBytes,
+		BatchRows: j.Plan.Export.BatchRows, BatchBytes: batchBytes(j.Plan.Export), MaxValueBytes: j.Plan.Export.MaxValueBytes,
 	})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("read %s: %w", l.what(), err)
@@ -85,6 +87,14 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 	out.Result.StartedAt = l.started
 	out.Result.ReadPosition = reader.Position()
 	return out, nil
+}
+
+// batchBytes is how large a batch of the export may be. A part ends with a batch,
+// so that batches are small beside a part: it is at most an eighth, and a row,
+// above its size (WRT-16).
+func batchBytes(e exportconfig.Export) int64 {
+	const usual, least = 8 << 20, 16 << 10
+	return min(cmp.Or(e.BatchBytes, usual), max(e.PartBytes/8, least))
 }
 
 // window is the plan's. A repair delivers at its end just the rows that were

@@ -160,6 +160,29 @@ func TestPartsRotateAtTheirSize(t *testing.T) {
 	}
 }
 
+// WRT-16: a part ends with a batch, so that a batch of many small parts is small.
+func TestBatchesAreSmallBesideAPart(t *testing.T) {
+	for _, tc := range []struct {
+		name             string
+		part, said, want int64
+	}{
+		{"parts of the default size", 32 << 20, 0, 4 << 20},
+		{"large parts", 1 << 30, 0, 8 << 20},
+		{"parts of 256 KB", 256 << 10, 0, 32 << 10},
+		{"parts of 4 MB", 4 << 20, 0, 512 << 10},
+		{"the least parts", 1, 0, 16 << 10},
+		{"batches that the config limits", 128 << 20, 1 << 20, 1 << 20},
+		{"batches that the config would have larger than parts", 4 << 20, 64 << 20, 512 << 10},
+	} {
+		r := &rows{n: 1, group: 1, batch: 10}
+		j := job(r, memory.New("memory://b", memory.LikeS3), tc.part)
+		j.Plan.Export.BatchBytes = tc.said
+		if _, err := Run(t.Context(), j); err != nil || r.spec.BatchBytes != tc.want {
+			t.Errorf("%s: batches of %d bytes, want %d (%v)", tc.name, r.spec.BatchBytes, tc.want, err)
+		}
+	}
+}
+
 // A part is in memory once: the next one is written over it.
 func TestPartsShareTheirMemory(t *testing.T) {
 	j := job(&rows{n: 100, group: 1, batch: 10}, memory.New("memory://b", memory.LikeS3), 50)
