@@ -345,3 +345,33 @@ func TestAQueryThatWritesIsRefused(t *testing.T) {
 		t.Errorf("%d rows are left: %v", left, err)
 	}
 }
+
+// OPS-10: a read that takes longer than tuning.statement_timeout_s is not tried
+// again as it is: the error says what to do about it.
+func TestAStatementThatTakesTooLong(t *testing.T) {
+	s := newServer(t)
+	src, err := Open(t.Context(), exportconfig.Source{Inline: exportconfig.InlineSecret{URL: s.url.String()}, StatementTimeoutSeconds: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close(t.Context())
+	for _, query := range []string{"select count(*) as n from seq_1_to_1000000 a, seq_1_to_1000000 b", "select seq, repeat('x', 200000) as v, sleep(0.1) as s from seq_1_to_100"} {
+		spec := source.ReadSpec{Relation: source.Relation{Query: query}, BatchRows: 1}
+		spec.Range.All = true
+		table, err := src.Describe(t.Context(), spec.Relation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec.Columns = table.Columns
+		r, err := src.Read(t.Context(), spec)
+		for err == nil {
+			_, err = r.Next(t.Context())
+		}
+		if fault.CodeOf(err) != failure.Timeout || fault.Retry(err) || !strings.Contains(err.Error(), "smaller chunks") {
+			t.Errorf("%s: %v", query, err)
+		}
+		if r != nil {
+			_ = r.Close(t.Context())
+		}
+	}
+}
