@@ -9,7 +9,7 @@ import (
 )
 
 // Rows that keep their key come exactly once, whatever comes and goes beside
-// them while the run reads.
+// them while the run reads (MAN-16).
 func TestRowsThatStayComeOnceWhileOthersComeAndGo(t *testing.T) {
 	for _, cut := range []string{"chunk_size: 100", "chunk_by_key: v, chunk_size: 100"} {
 		t.Run(cut, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestAnEmptyTableIsASuccessWithoutParts(t *testing.T) {
 	}
 }
 
-// Names go through SQL, YAML, Parquet and paths unharmed.
+// Names go through SQL, YAML, Parquet and paths unharmed (SEC-04).
 func TestNamesThatNeedQuotesArriveAsTheyAre(t *testing.T) {
 	d, db := newLines(t)
 	db.exec(t, `CREATE SCHEMA "Shop"; CREATE TABLE "Shop"."Order" ("Id" integer PRIMARY KEY, "a ""b"" c" text, "Größe" text, "select" text, "x.y" text, "; DROP TABLE lines" text);

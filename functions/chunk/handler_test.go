@@ -47,8 +47,8 @@ func TestClaim(t *testing.T) {
 		sends    int // finalizations
 	}{
 		{name: "pending", so: func(*stage.Stage) {}, reads: 1, attempts: 1},
-		{name: "held by a live worker", so: func(s *stage.Stage) { claim(s, 90*time.Second) }, kind: wire.Retry, after: 91, attempts: 1},
-		{name: "held by a dead worker", so: func(s *stage.Stage) { claim(s, 0); s.Time = s.Time.Add(time.Second) }, reads: 1, attempts: 2},
+		{name: "held by a live worker", so: func(s *stage.Stage) { claim(s, 90*time.Second) }, kind: wire.Retry, after: 91, attempts: 1},   // QUE-15
+		{name: "held by a dead worker", so: func(s *stage.Stage) { claim(s, 0); s.Time = s.Time.Add(time.Second) }, reads: 1, attempts: 2}, // QUE-08
 		{name: "failed, with attempts left", so: func(s *stage.Stage) { fail(s, false) }, reads: 1, attempts: 2},
 		{name: "failed for good", so: func(s *stage.Stage) { fail(s, true) }, attempts: 3, sends: 1},
 		{name: "its last worker died", so: func(s *stage.Stage) { fail(s, false); fail(s, false); claim(s, 0); s.Time = s.Time.Add(time.Second) }, attempts: 3, sends: 1},
@@ -95,7 +95,7 @@ func TestMessagesInVain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, wire.Ack},
-		{"another plan stands", func(s *stage.Stage) {
+		{"another plan stands", func(s *stage.Stage) { // SEC-09
 			key := contract.PlanKey("orders", s.RunID(1))
 			s.Put(key, string(s.Body(key))+"\n")
 		}, wire.Fatal},
@@ -147,7 +147,7 @@ func TestLostAnswers(t *testing.T) {
 }
 
 // A worker that has lost its task completes nothing, whoever has it; its part
-// stays unlisted.
+// stays unlisted (QUE-09).
 func TestWorkerThatWasOvertaken(t *testing.T) {
 	s := planned(t)
 	overtaken := false

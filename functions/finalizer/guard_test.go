@@ -30,7 +30,7 @@ func allExtracted(t *testing.T) *stage.Stage {
 }
 
 // A finalizer sleeps before it commits, while another one comes an hour later
-// and publishes: both have made the same bytes (D10, V18).
+// and publishes: both have made the same bytes (D10, V18) (QUE-06).
 func TestFinalizersAnHourApartMakeTheSameBytes(t *testing.T) {
 	for _, at := range []string{"create _lapstrake/", "create out/manifest-", "replace out/manifest.json", "replace out/_SUCCESS"} {
 		s := allExtracted(t)

@@ -78,7 +78,7 @@ func TestRunsThatAreNotComplete(t *testing.T) {
 		make func(t *testing.T) *stage.Stage
 		want runstate.RunStatus
 	}{
-		{"a planned task was never put", func(t *testing.T) *stage.Stage {
+		{"a planned task was never put", func(t *testing.T) *stage.Stage { // QUE-12
 			s := stage.New(t, 10)
 			_, _ = planner.Handle(t.Context(), (&stage.Process{Stage: s, Dies: func(op string) (bool, bool) { return op == "PutChunk 000002", false }}).Planner(), s.Trigger(1))
 			run := s.Run(1)

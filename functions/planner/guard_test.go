@@ -151,7 +151,7 @@ func TestRunIDThatIsNoFolderIsRefused(t *testing.T) {
 }
 
 // A trigger that comes again sends what its dead planner has not sent: nothing
-// that is completed, and nothing at all once it was sent (P10, P11).
+// that is completed, and nothing at all once it was sent (P10, P11) (QUE-11).
 func TestTriggerComesAgain(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -200,7 +200,7 @@ func TestPrefixIsChecked(t *testing.T) {
 		{"another export's", func(s *stage.Stage) {
 			s.Config.Exports[0].Name = "customers"
 		}, "LAPSTRAKE_DEST_PREFIX_OF_OTHER_EXPORT"},
-		{"complete, and if_success is refuse", func(s *stage.Stage) { s.Config.Exports[0].IfSuccess = "refuse" }, "LAPSTRAKE_DEST_ALREADY_COMPLETE"},
+		{"complete, and if_success is refuse", func(s *stage.Stage) { s.Config.Exports[0].IfSuccess = "refuse" }, "LAPSTRAKE_DEST_ALREADY_COMPLETE"}, // MAN-03
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := published(t)

@@ -66,7 +66,7 @@ func TestEveryRowOfTheResumeMatrix(t *testing.T) {
 		{name: "recorded, of other content", about: recorded, so: []func(*stage.Stage){func(s *stage.Stage) {
 			s.Put("out/"+recorded, strings.Repeat("x", len(s.Body("out/"+recorded))))
 		}}, moved: true, again: true},
-		{name: "a file that nobody lists", about: "notes.txt", so: []func(*stage.Stage){put("notes.txt", "x")}, moved: true},
+		{name: "a file that nobody lists", about: "notes.txt", so: []func(*stage.Stage){put("notes.txt", "x")}, moved: true}, // MAN-15
 		{name: "a part of an older generation that nobody lists", about: "part-000077.csv", so: []func(*stage.Stage){put("part-000077.csv", "x")}, moved: true},
 		{name: "a part of this generation that nobody lists yet", about: "part-g000002-000077.csv", so: []func(*stage.Stage){put("part-g000002-000077.csv", "x")}},
 		{name: "a part of a newer generation", about: "part-g000003-000077.csv", so: []func(*stage.Stage){put("part-g000003-000077.csv", "x")}},
@@ -75,7 +75,7 @@ func TestEveryRowOfTheResumeMatrix(t *testing.T) {
 		{name: "a part that manifest.json lists", about: "part-000077.csv", so: []func(*stage.Stage){put("part-000077.csv", "x\n"), other("manifest.json", "part-000077.csv", false)}},
 		{name: "manifest.json itself", about: "manifest.json", so: []func(*stage.Stage){other("manifest.json", "elsewhere.csv", false)}},
 		{name: "a sidecar itself", about: "manifest-r0.json", so: []func(*stage.Stage){other("manifest-r0.json", "elsewhere.csv", true)}},
-		{name: "a file that is named like a sidecar", about: "manifest-notes.json", so: []func(*stage.Stage){put("manifest-notes.json", "ours")}},
+		{name: "a file that is named like a sidecar", about: "manifest-notes.json", so: []func(*stage.Stage){put("manifest-notes.json", "ours")}}, // MAN-12
 		{name: "another run's marker", about: "_SUCCESS", so: []func(*stage.Stage){put("_SUCCESS", "xxh3:0123456789abcdef\n")}},
 		{name: "a hidden file", about: ".doctor_probe", so: []func(*stage.Stage){put(".doctor_probe", "x")}},
 		{name: "a nested prefix", about: "day=1/part-000001.csv", so: []func(*stage.Stage){put("day=1/part-000001.csv", "x")}},

@@ -33,7 +33,7 @@ var damages = []struct {
 
 // A published part is damaged; a repair by force makes it again, keeps what was
 // there, and leaves manifest, sidecar and marker as one set, the fence committed
-// by them at the next generation, and everything else as it was.
+// by them at the next generation, and everything else as it was (MAN-08).
 func TestRepairOfAPublishedRun(t *testing.T) {
 	for _, d := range damages {
 		t.Run(d.name, func(t *testing.T) {

@@ -86,7 +86,7 @@ func TestSweepOfARunningRun(t *testing.T) {
 			claim(s, "000001", time.Hour)
 			claim(s, "000002", time.Hour)
 		}, 3 * time.Minute, []string{"000000"}, true},
-		{"nothing moves for long: the lease runs out", func(*stage.Stage) {}, 16 * time.Minute, []string{"000000", "000001", "000002"}, false},
+		{"nothing moves for long: the lease runs out", func(*stage.Stage) {}, 16 * time.Minute, []string{"000000", "000001", "000002"}, false}, // QUE-24
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := stage.New(t, 10)

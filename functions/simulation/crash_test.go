@@ -10,7 +10,7 @@ import (
 
 // One process dies at every call of a whole run in turn, with that call landed
 // or not. The queue, the sweep and a repeated trigger then complete the run, and
-// a reader of its manifest gets the table, each row once.
+// a reader of its manifest gets the table, each row once (MAN-01, MAN-02).
 func TestCrashAtEveryCallOfARun(t *testing.T) {
 	for _, landed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("landed %v", landed), func(t *testing.T) {
@@ -50,7 +50,7 @@ func triggerUntilPlanned(t *testing.T, w *world, id int) {
 	t.Fatal("the planner does not answer")
 }
 
-// Every message is delivered twice; each chunk is extracted once.
+// Every message is delivered twice; each chunk is extracted once (QUE-01).
 func TestEveryMessageTwice(t *testing.T) {
 	w := newWorld(22, 2)
 	w.twice = true

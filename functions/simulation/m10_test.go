@@ -16,7 +16,7 @@ import (
 // M10: two runs of one export overlap, wherever one of them stalls. Either the
 // second is refused, or the generation of the first is invalid from then on. What
 // Success manifests list is the source, each row once, and no older generation
-// comes after a newer one.
+// comes after a newer one (QUE-10).
 func TestM10OverlappingRunsOfOneExport(t *testing.T) {
 	t.Run("the second is refused", theSecondIsRefused)
 	t.Run("the generation of the first is invalidated", theFirstIsInvalidated)

@@ -38,7 +38,7 @@ var laws = []law{
 	{id: "M10", moment: fenced, history: deliveredOnce},
 	{id: "I1", moment: partsAreFinished},
 	{id: "I2", moment: writtenBeforeRecorded},
-	{id: "I3", moment: writtenBeforeCursor},
+	{id: "I3", moment: writtenBeforeCursor}, // MAN-19
 	{id: "I4", moment: outcomeAfterVerdict},
 	{id: "I5", moment: chunksGoForward},
 	{id: "I6", moment: finalizedWhenComplete},

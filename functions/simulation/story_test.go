@@ -62,7 +62,7 @@ func (w *world) slow(d time.Duration) {
 
 // A chunk that cannot finish before its deadline splits itself, in a chain, and
 // the children cover the rest, also past the depth at which the sweep has to
-// send them (D8).
+// send them (D8) (OPS-03, OPS-13).
 func TestChunksSplitBeforeTheirDeadline(t *testing.T) {
 	for _, twice := range []bool{false, true} {
 		w := newWorld(250, 2)
@@ -129,9 +129,9 @@ func TestFailures(t *testing.T) {
 		want     runstate.RunStatus
 		attempts int
 	}{
-		{"one attempt fails, the next one does it", errPassing, 1, runstate.RunSucceeded, 2},
+		{"one attempt fails, the next one does it", errPassing, 1, runstate.RunSucceeded, 2}, // MAN-06, QUE-23
 		{"every attempt fails", errPassing, 99, runstate.RunFailed, 3},
-		{"a permanent failure is not tried again", errPermanent, 1, runstate.RunFailed, 3},
+		{"a permanent failure is not tried again", errPermanent, 1, runstate.RunFailed, 3}, // QUE-20
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newWorld(10, 0)
@@ -168,7 +168,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A failed run is resumed: completed chunks are kept, their parts too.
+// A failed run is resumed: completed chunks are kept, their parts too (MAN-07).
 func TestResumeKeepsWhatIsCompleted(t *testing.T) {
 	w := newWorld(22, 0)
 	reads := make(map[string]int)
@@ -307,7 +307,7 @@ func TestTriggerAgainAfterTheTableWasLost(t *testing.T) {
 	}
 }
 
-// skip_empty publishes nothing and still ends well.
+// skip_empty publishes nothing and still ends well (MAN-05).
 func TestSkipEmpty(t *testing.T) {
 	w := newWorld(0, 0)
 	w.config.Exports[0].SkipEmpty = true

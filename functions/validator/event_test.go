@@ -17,7 +17,7 @@ func TestEventsBecomeTasks(t *testing.T) {
 		want []string // bucket and prefix
 	}{
 		{name: "a task of ours", body: string(encoded(own)), want: []string{"s3://b p/"}},
-		{name: "a notification, whose key is encoded",
+		{name: "a notification, whose key is encoded", // QUE-16
 			body: `{"Records":[{"eventName":"ObjectCreated:Put","s3":{"bucket":{"name":"b"},"object":{"key":"dt%3D2024-01-01/a+b%2Bc/_SUCCESS"}}}]}`, want: []string{"s3://b dt=2024-01-01/a b+c/"}},
 		{name: "a notification of several objects",
 			body: `{"Records":[{"s3":{"bucket":{"name":"b"},"object":{"key":"x/_SUCCESS"}}},{"s3":{"bucket":{"name":"b"},"object":{"key":"x/part-000001.csv"}}},{"s3":{"bucket":{"name":"c"},"object":{"key":"_SUCCESS"}}}]}`,
@@ -25,7 +25,7 @@ func TestEventsBecomeTasks(t *testing.T) {
 		{name: "an event of the bus, whose key is as it is",
 			body: `{"version":"0","detail-type":"Object Created","source":"aws.s3","detail":{"bucket":{"name":"b"},"object":{"key":"dt=2024-01-01/a b+c%/_SUCCESS","size":22}}}`, want: []string{"s3://b dt=2024-01-01/a b+c%/"}},
 		{name: "the store's test message", body: `{"Service":"Amazon S3","Event":"s3:TestEvent","Bucket":"b"}`},
-		{name: "a name that only ends like a marker", body: `{"Records":[{"s3":{"bucket":{"name":"b"},"object":{"key":"x/part_SUCCESS"}}}]}`},
+		{name: "a name that only ends like a marker", body: `{"Records":[{"s3":{"bucket":{"name":"b"},"object":{"key":"x/part_SUCCESS"}}}]}`}, // QUE-19
 		{name: "a name that only starts like a marker", body: `{"Records":[{"s3":{"bucket":{"name":"b"},"object":{"key":"x/_SUCCESS.tmp"}}}]}`},
 		{name: "a marker in quarantine", body: `{"Records":[{"s3":{"bucket":{"name":"b"},"object":{"key":"x/_quarantine/r1/_SUCCESS"}}}]}`},
 		{name: "a marker among control objects", body: `{"detail":{"bucket":{"name":"b"},"object":{"key":"_lapstrake/e/_SUCCESS"}}}`},

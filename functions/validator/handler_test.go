@@ -43,7 +43,7 @@ func TestAVerdictIsStoredBesideTheReport(t *testing.T) {
 	}
 }
 
-func TestRepeatedAndLateEventsChangeNothing(t *testing.T) {
+func TestRepeatedAndLateEventsChangeNothing(t *testing.T) { // QUE-17
 	w := newWorld(t)
 	w.mustHandle(wire.Ack)
 	first := w.verdicts()

@@ -25,7 +25,7 @@ func same(t *testing.T, b block, argument, want string) {
 	}
 }
 
-func TestAMessageIsHiddenForSixTimesTheTimeout(t *testing.T) {
+func TestAMessageIsHiddenForSixTimesTheTimeout(t *testing.T) { // QUE-02
 	all := configuration(t, awsModule)
 	locals := argumentsOf(t, all, "locals", "visibility_seconds")
 	if locals != "6 * var.timeout_seconds" {
@@ -35,7 +35,7 @@ func TestAMessageIsHiddenForSixTimesTheTimeout(t *testing.T) {
 	same(t, resources(all, "aws_lambda_function")["this"], "timeout", "var.timeout_seconds")
 }
 
-func TestEveryQueueHasADeadLetterQueueAndAnAlarmOnIt(t *testing.T) {
+func TestEveryQueueHasADeadLetterQueueAndAnAlarmOnIt(t *testing.T) { // QUE-04
 	all := configuration(t, awsModule)
 	queues := resources(all, "aws_sqs_queue")
 	for name, queue := range queues {
@@ -103,7 +103,7 @@ func TestTheFunctionsAreThoseThatArePackaged(t *testing.T) {
 	}
 }
 
-func TestQueuesAndTableHaveTheNamesThatTheFunctionsUse(t *testing.T) {
+func TestQueuesAndTableHaveTheNamesThatTheFunctionsUse(t *testing.T) { // QUE-14
 	all := configuration(t, awsModule)
 	queues := argumentsOf(t, all, "locals", "queues")
 	for _, name := range []string{wire.FinalizeQueue + " = {", wire.ValidateQueue + " = {", `"` + wire.ChunkQueue("${name}") + `" => {`} {

@@ -110,7 +110,7 @@ func TestEachRoleMayDoToTheTableWhatItsFunctionDoes(t *testing.T) {
 	}
 }
 
-func TestEachRoleMayDoToTheBucketWhatItsFunctionDoes(t *testing.T) {
+func TestEachRoleMayDoToTheBucketWhatItsFunctionDoes(t *testing.T) { // SEC-10
 	graph, all := callsOf(t, handlers...), policies(t)
 	for _, function := range functions {
 		// Without the right to list, a missing object is a forbidden one.

@@ -80,7 +80,7 @@ func TestPutPartAdoptsNothingUnproved(t *testing.T) {
 	}
 }
 
-func TestPutPartWithLostAnswers(t *testing.T) {
+func TestPutPartWithLostAnswers(t *testing.T) { // DST-07
 	for _, f := range []faulty.Fault{faulty.LoseAcknowledgement{Write: 1}, faulty.LoseRequest{Write: 1}} {
 		inner := memory.New("memory://b", memory.LikeS3)
 		r, err := PutPart(t.Context(), faulty.Wrap(inner, f), spec("r1", 1), part("first"))

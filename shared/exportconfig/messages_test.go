@@ -70,7 +70,7 @@ func TestMessages(t *testing.T) {
 		{"a custom tag", file("table: !secret abc\nformat: csv\n" + out), `rivet.yaml:4: export "orders": table must be text: put it in quotes`},
 
 		// Variables.
-		{"a variable that is not set", file("table: ${NOPE}\nformat: csv\n" + out),
+		{"a variable that is not set", file("table: ${NOPE}\nformat: csv\n" + out), // SEC-03
 			`rivet.yaml:4: export "orders": table: ${NOPE} has no value: set the environment variable NOPE or pass --param NOPE=…`},
 		{"a variable that is set but empty", file("table: ${EMPTY}\nformat: csv\n" + out),
 			`rivet.yaml:4: export "orders": table: ${EMPTY} is set but empty: give the environment variable EMPTY a value, or pass --param EMPTY= if it is meant to be empty`},
@@ -167,7 +167,7 @@ func TestMessages(t *testing.T) {
 
 		// What is written.
 		{"a type", file(rest + "columns:\n  a: decimal(5)\n  b: text\n"), `rivet.yaml:8: export "orders": columns.a: "decimal(5)" needs a precision and a scale, such as decimal(38,9)`},
-		{"a codec for CSV", file("table: t\nformat: csv\ncompression: zstd\n" + out), `rivet.yaml:6: export "orders": compression: CSV is not compressed: leave it out, or write compression: none`},
+		{"a codec for CSV", file("table: t\nformat: csv\ncompression: zstd\n" + out), `rivet.yaml:6: export "orders": compression: CSV is not compressed: leave it out, or write compression: none`}, // DST-17
 		{"a profile for CSV", file("table: t\nformat: csv\ncompression_profile: fast\n" + out), `rivet.yaml:6: export "orders": compression_profile: CSV is not compressed: leave it out, or write compression: none`},
 		{"a writer that is none", src + export + "lapstrake: {parquet: {writer: arow}}\n", `rivet.yaml:4: lapstrake.parquet.writer must be native or arrow, not "arow"; did you mean arrow?`},
 		{"an encoding of CSV", file("table: t\nformat: csv\nlapstrake: {parquet: {encoding: compact}}\n" + out), `rivet.yaml:6: export "orders": lapstrake.parquet is read with format: parquet only`},
@@ -176,7 +176,7 @@ func TestMessages(t *testing.T) {
 		{"a level that gzip does not have", file(rest + "compression: gzip\ncompression_level: 10\n"), `rivet.yaml:8: export "orders": compression_level: gzip has the levels 1 to 9, not "10"`},
 		{"a size", file(rest + "max_file_size: 5 TB\n"), `rivet.yaml:7: export "orders": max_file_size must be <n>[B|KB|MB|GB], such as 128MB or 0.5GB, not "5 TB"`},
 		{"a size of nothing", file(rest + "max_file_size: 0.4B\n"), `rivet.yaml:7: export "orders": max_file_size must be <n>[B|KB|MB|GB], such as 128MB or 0.5GB, not "0.4B"`},
-		{"a part of more than a GiB", file(rest + "max_file_size: 1.01GB\n"), `rivet.yaml:7: export "orders": max_file_size is "1.01GB", at most 1GB is allowed: a part is uploaded in one request`},
+		{"a part of more than a GiB", file(rest + "max_file_size: 1.01GB\n"), `rivet.yaml:7: export "orders": max_file_size is "1.01GB", at most 1GB is allowed: a part is uploaded in one request`}, // DST-10
 		{"fixed rows without rows", file(rest + "parquet: {row_group_strategy: fixed_rows}\n"), `rivet.yaml:7: export "orders": parquet.row_group_strategy: fixed_rows needs parquet.row_group_rows`},
 
 		// The destination.

@@ -115,7 +115,7 @@ func TestOverlap(t *testing.T) {
 }
 
 // TestExportsThatAreAcceptedNeverMeet resolves accepted templates for days and
-// runs at will: no prefix is equal to another one, or inside it.
+// runs at will: no prefix is equal to another one, or inside it (MAN-13).
 func TestExportsThatAreAcceptedNeverMeet(t *testing.T) {
 	folder := rapid.SampledFrom([]string{"a", "b", "{date}", "{run_id}", "{export}", "2026-11-28", "a_20261128T000000.000", "{date}x", "x{date}"})
 	prefix := rapid.Custom(func(t *rapid.T) string {

@@ -204,7 +204,7 @@ func TestPartsShareTheirMemory(t *testing.T) {
 	}
 }
 
-func TestRangeWithoutRowsHasNoPart(t *testing.T) {
+func TestRangeWithoutRowsHasNoPart(t *testing.T) { // WRT-17
 	store := memory.New("memory://b", memory.LikeS3)
 	out, err := Run(t.Context(), job(&rows{n: 0, group: 1, batch: 10}, store, 50))
 	if err != nil || len(out.Result.Parts) != 0 || out.Rest != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestClassCodeAndExitCode(t *testing.T) {
+func TestClassCodeAndExitCode(t *testing.T) { // OPS-17
 	refused := New(Refused, "LAPSTRAKE_RUN_ALREADY_COMPLETE", "run r1 is complete")
 	for _, tc := range []struct {
 		name  string

@@ -44,7 +44,7 @@ func TestEveryFindingHasItsKindAndWeight(t *testing.T) {
 			want: []string{"PART_MISSING " + part1}, class: contract.VerdictWrong, failed: 1},
 		{name: "a part is cut", damage: func(p *prefix) { p.edit(part2, func(b []byte) []byte { return b[:9] }) },
 			want: []string{"PART_SIZE_MISMATCH " + part2}, class: contract.VerdictWrong, failed: 1},
-		{name: "a byte has flipped and the store knows xxh3", damage: func(p *prefix) { p.edit(part1, flip) },
+		{name: "a byte has flipped and the store knows xxh3", damage: func(p *prefix) { p.edit(part1, flip) }, // MAN-11
 			want: []string{"PART_CHECKSUM_MISMATCH " + part1}, class: contract.VerdictWrong, failed: 1},
 		{name: "a byte has flipped and the store lists MD5", like: memory.LikeGCS, damage: func(p *prefix) { p.edit(part1, flip) },
 			want: []string{"PART_CHECKSUM_MISMATCH " + part1}, class: contract.VerdictWrong, failed: 1},
@@ -69,7 +69,7 @@ func TestEveryFindingHasItsKindAndWeight(t *testing.T) {
 			want: []string{"SUCCESS_STALE"}, class: contract.VerdictWrong},
 		{name: "the manifest was written anew with other spaces", damage: func(p *prefix) { p.edit("manifest.json", replace("  ", "\t")) },
 			want: []string{"SUCCESS_STALE"}, class: contract.VerdictWrong},
-		{name: "the manifest is gone under its marker", damage: func(p *prefix) { p.remove("manifest.json") },
+		{name: "the manifest is gone under its marker", damage: func(p *prefix) { p.remove("manifest.json") }, // MAN-04
 			want: []string{"MANIFEST_MISSING"}, class: contract.VerdictWrong},
 		{name: "the manifest is gone under a damaged marker", damage: func(p *prefix) { p.remove("manifest.json"); p.put("_SUCCESS", []byte("?")) },
 			want: []string{"MANIFEST_MISSING"}, class: contract.VerdictWrong},
@@ -169,7 +169,7 @@ func TestAHostileMarkerIsNeverTakenForOne(t *testing.T) {
 	}
 }
 
-func TestOutputWithoutAManifestIsLabelled(t *testing.T) {
+func TestOutputWithoutAManifestIsLabelled(t *testing.T) { // MAN-14
 	for _, tc := range []struct {
 		name   string
 		marker []byte // nil for none
@@ -219,7 +219,7 @@ func TestCountsSayHowMuchIsProven(t *testing.T) {
 	}{
 		{name: "S3 knows the fingerprint, by Head", like: memory.LikeS3, depth: Sample, verified: 3, proven: 3},
 		{name: "GCS lists MD5s", like: memory.LikeGCS, depth: Sample, verified: 3, proven: 3},
-		{name: "a disk knows sizes", like: likeDisk, depth: Sample, verified: 3},
+		{name: "a disk knows sizes", like: likeDisk, depth: Sample, verified: 3}, // DST-11
 		{name: "a disk whose files are read", like: likeDisk, depth: Full, verified: 3, proven: 3},
 		{name: "a light look", like: memory.LikeS3, depth: Light},
 	} {

@@ -29,7 +29,7 @@ func TestDecodeRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestMessageStaysSmall(t *testing.T) {
+func TestMessageStaysSmall(t *testing.T) { // QUE-13
 	m := ChunkTask{Version: Version, Task: "049999.s12.r3"}
 	m.Run.Export = "public.orders"
 	m.Run.Root.URI = "s3://" + strings.Repeat("b", 63) + "/" + strings.Repeat("p", 500)

@@ -67,7 +67,7 @@ func faninChapter() chapter {
 		{"the child is expected, nothing is queried", "", medium, 0, fanin(faninRule{expectsChild: true}).Explore},
 		{"the child is not expected, the query alone decides", "", medium, 0, fanin(faninRule{queries: true}).Explore},
 		{"neither", "V6", small, 0, fanin(faninRule{}).Explore},
-		{"a counter, and no query", "V6", small, 0, fanin(faninRule{expectsChild: true, counts: true}).Explore},
+		{"a counter, and no query", "V6", small, 0, fanin(faninRule{expectsChild: true, counts: true}).Explore}, // QUE-05
 		{"a split in two writes", "V6", small, 0, fanin(faninRule{expectsChild: true, queries: true, splitInTwoWrites: true}).Explore},
 		{"a duplicate of a split parent is only acknowledged", "V17", small, 0, fanin(faninRule{expectsChild: true, queries: true, parentOnlyAcks: true}).Explore},
 	}}

@@ -46,11 +46,11 @@ var tests = []struct {
 	{"the caller keeps its buffers", testBuffers},
 	{"bodies of every size come back", testSizes},
 	{"metadata is kept or not as the capabilities say", testMeta},
-	{"checksums are verified and reported as the capabilities say", testChecksums},
+	{"checksums are verified and reported as the capabilities say", testChecksums}, // DST-01
 	{"keys with odd characters come back as they are", testOddKeys},
 	{"keys that no store could keep are refused", testInvalidKeys},
 	{"list follows the byte order of whole keys", testListOrder},
-	{"list reads 2,001 objects", testListMany},
+	{"list reads 2,001 objects", testListMany}, // DST-02
 	{"list ends with the error of its function", testListError},
 	{"list takes a folder or the start of a name", testListPrefix},
 	{"the version of a listing is good for a write", testListVersion},

@@ -136,11 +136,11 @@ func TestTheAnswersToAConditionalWrite(t *testing.T) {
 		{"a lost connection", []reply{reset, ok}, destination.ErrUndecided, destination.ErrUndecided, 1},
 		{"no connection at all is asked again", []reply{noDial, ok}, nil, nil, 2},
 		{"no connection for ever: nothing was stored", times(9, noDial), destination.ErrUnavailable, destination.ErrUnavailable, 4},
-		{"200 without an ETag", []reply{{status: 200}}, destination.ErrUndecided, destination.ErrUndecided, 1},
+		{"200 without an ETag", []reply{{status: 200}}, destination.ErrUndecided, destination.ErrUndecided, 1}, // DST-04
 		{"access denied", []reply{denied}, destination.ErrDenied, destination.ErrDenied, 1},
 		{"a wrong secret", []reply{{status: 403, code: "SignatureDoesNotMatch"}}, destination.ErrDenied, destination.ErrDenied, 1},
 		{"a wrong clock", []reply{{status: 403, code: "RequestTimeTooSkewed"}}, destination.ErrDenied, destination.ErrDenied, 1},
-		{"expired credentials are fetched once more", []reply{expired, ok}, nil, nil, 2},
+		{"expired credentials are fetched once more", []reply{expired, ok}, nil, nil, 2}, // DST-15
 		{"and only once", times(5, expired), destination.ErrDenied, destination.ErrDenied, 2},
 		{"no bucket", []reply{noBucket}, destination.ErrNoBucket, destination.ErrNoBucket, 1},
 		{"no key", []reply{noKey}, destination.ErrNoBucket, destination.ErrMoved, 1},
@@ -177,7 +177,7 @@ func write(ctx context.Context, s destination.Store, op string) error {
 	return err
 }
 
-func TestAWriteIsOneConditionalPutWithItsChecksum(t *testing.T) {
+func TestAWriteIsOneConditionalPutWithItsChecksum(t *testing.T) { // DST-09
 	s, tr, _ := scripted(t, ok)
 	for _, op := range []string{"create", "replace"} {
 		if err := write(t.Context(), s, op); err != nil {
@@ -203,7 +203,7 @@ func TestAWriteIsOneConditionalPutWithItsChecksum(t *testing.T) {
 	}
 }
 
-// The waits grow, and end when the caller's time does.
+// The waits grow, and end when the caller's time does (DST-13).
 func TestRetriesWaitAndEndWithTheCaller(t *testing.T) {
 	s, _, c := scripted(t, slowDown)
 	_ = write(t.Context(), s, "create")

@@ -16,7 +16,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 )
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { // WRT-15
 	var fits, refused []rowtype.Column
 	for _, c := range rowbatchtest.AllTypes() {
 		if refuse(c.Type) == "" {
@@ -140,7 +140,7 @@ func TestOtherCells(t *testing.T) {
 		{"a time", rowtype.Type{Kind: rowtype.Time}, func(v *rowbatch.Vector) { v.AppendInt64(43_200_000_000) }, "12:00:00.000000"},
 		{"a time of MySQL below zero", rowtype.Type{Kind: rowtype.Time}, func(v *rowbatch.Vector) { v.AppendInt64(-3_020_399_000_001) }, "-838:59:59.000001"},
 		{"a wall clock", rowtype.Type{Kind: rowtype.Timestamp}, func(v *rowbatch.Vector) { v.AppendInt64(-1) }, "1969-12-31T23:59:59.999999"},
-		{"an instant", rowtype.Type{Kind: rowtype.Timestamp, UTC: true}, func(v *rowbatch.Vector) { v.AppendInt64(0) }, "1970-01-01T00:00:00.000000Z"},
+		{"an instant", rowtype.Type{Kind: rowtype.Timestamp, UTC: true}, func(v *rowbatch.Vector) { v.AppendInt64(0) }, "1970-01-01T00:00:00.000000Z"}, // WRT-13
 		{"the last one that fits", rowtype.Type{Kind: rowtype.Timestamp}, func(v *rowbatch.Vector) { v.AppendInt64(math.MaxInt64) }, "+294247-01-10T04:00:54.775807"},
 		{"a UUID", rowtype.Type{Kind: rowtype.UUID}, func(v *rowbatch.Vector) {
 			v.AppendBytes([]byte("\xa0\xee\xbc\x99\x9c\x0b\x4e\xf8\xbb\x6d\x6b\xb9\xbd\x38\x0a\x11"))
@@ -148,7 +148,7 @@ func TestOtherCells(t *testing.T) {
 		{"bytes", rowtype.Type{Kind: rowtype.Binary}, func(v *rowbatch.Vector) { v.AppendBytes([]byte{0, 0xDE, 0xAD}) }, "00dead"},
 		{"no bytes", rowtype.Type{Kind: rowtype.Binary}, func(v *rowbatch.Vector) { v.AppendBytes(nil) }, `""`},
 		{"NULL bytes", rowtype.Type{Kind: rowtype.Binary}, func(v *rowbatch.Vector) { v.AppendNull() }, ""},
-		{"a list item of JSON is not decoded", rowtype.Type{Kind: rowtype.JSON}, func(v *rowbatch.Vector) { v.AppendBytes([]byte(`{"n": 1.50}`)) }, `"{""n"": 1.50}"`},
+		{"a list item of JSON is not decoded", rowtype.Type{Kind: rowtype.JSON}, func(v *rowbatch.Vector) { v.AppendBytes([]byte(`{"n": 1.50}`)) }, `"{""n"": 1.50}"`}, // WRT-19
 	} {
 		columns := []rowtype.Column{{Name: "c", Type: tc.typ}}
 		b := rowbatch.New(columns)

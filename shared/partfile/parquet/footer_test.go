@@ -54,7 +54,7 @@ func open(t *testing.T, body []byte) *file.Reader {
 }
 
 // The types in the footer, as readers of other languages see them: physical,
-// logical and converted.
+// logical and converted (WRT-05, WRT-06, WRT-08).
 func TestTypesInTheFooter(t *testing.T) {
 	want := strings.TrimSpace(`
 bool                BOOLEAN                  None                                                      NONE

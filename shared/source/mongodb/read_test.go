@@ -221,7 +221,7 @@ func (s *sent) named(name string) (all []bson.Raw) {
 	return all
 }
 
-func TestTasksAskForOnePointInTime(t *testing.T) {
+func TestTasksAskForOnePointInTime(t *testing.T) { // TMO-07
 	f, watch := newServer(t), &sent{}
 	f.insert(t, "docs", bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "_id", Value: 2}}, bson.D{{Key: "_id", Value: 3}})
 	f.monitor, f.timeout = watch.monitor(), 7

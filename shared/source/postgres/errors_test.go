@@ -23,7 +23,7 @@ func TestClassesOfServerErrors(t *testing.T) {
 		{"57P03", "a server that starts", fault.Retryable, failure.Unreachable},
 		{"53300", "too many connections", fault.Retryable, failure.Overloaded},
 		{"53200", "no memory", fault.Retryable, failure.Overloaded},
-		{"40001", "a conflict with recovery", fault.Retryable, failure.Conflict},
+		{"40001", "a conflict with recovery", fault.Retryable, failure.Conflict}, // OPS-09
 		{"40P01", "a deadlock", fault.Retryable, failure.Conflict},
 		{"55P03", "a lock that was not to be had", fault.Retryable, failure.LockTimeout},
 		{"57014", "a statement timeout", fault.Permanent, failure.Timeout},

@@ -18,7 +18,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/source/sqltext"
 )
 
-func TestDriver(t *testing.T) { sourcetest.Run(t, newServer(t)) }
+func TestDriver(t *testing.T) { sourcetest.Run(t, newServer(t)) } // OPS-15
 
 // server is the test server, with a schema of its own for each test.
 type server struct {

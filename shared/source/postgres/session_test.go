@@ -240,7 +240,7 @@ func TestTerminatedBackend(t *testing.T) {
 	}
 }
 
-func TestPositionAndIdentity(t *testing.T) {
+func TestPositionAndIdentity(t *testing.T) { // OPS-11
 	s := newServer(t)
 	src := s.source(t)
 	r, err := src.Read(t.Context(), wholeOf(t, src, source.Relation{Query: "select 1 as a"}))

@@ -251,7 +251,7 @@ func TestAKeyOfSeveralColumnsIsCutUnderASnapshotOnly(t *testing.T) {
 	}
 }
 
-// A task sees its snapshot, whatever is written while it reads.
+// A task sees its snapshot, whatever is written while it reads (OPS-12).
 func TestATaskSeesOneSnapshot(t *testing.T) {
 	s := newServer(t)
 	rel := s.made("moving", columnOf("int"), int64(1), int64(2))
