@@ -10,6 +10,9 @@ import (
 // column is one column of the table of every type.
 type column struct {
 	name, native string
+	// row is the native name of a type of the row of the type table that the
+	// column stands for; "" is as native says.
+	row string
 	// canonical is the SQL that turns %s, a value, into what testdata/read.py
 	// prints for it.
 	canonical string
@@ -34,13 +37,13 @@ const (
 // everyType has every type of PostgreSQL that has a mapping (reference §4.1),
 // and overrides that deliver the others.
 var everyType = []column{
-	{name: "c_bool", native: "boolean", canonical: "%s::text", values: list("true", "false"), generated: "i % 3 = 0"},
-	{name: "c_int2", native: "smallint", canonical: "%s::text", values: list("-32768", "32767", "0", "-1"), generated: "(i * 7919 % 65536 - 32768)::int2"},
-	{name: "c_int4", native: "integer", canonical: "%s::text", values: list("'-2147483648'", "2147483647", "0"), generated: "('x' || substr(h, 1, 8))::bit(32)::int4"},
-	{name: "c_int8", native: "bigint", canonical: "%s::text", values: list("'-9223372036854775808'", "9223372036854775807", "9007199254740993"), generated: "('x' || substr(h, 1, 16))::bit(64)::int8"},
+	{name: "c_bool", native: "bool", canonical: "%s::text", values: list("true", "false"), generated: "i % 3 = 0"},
+	{name: "c_int2", native: "int2", canonical: "%s::text", values: list("-32768", "32767", "0", "-1"), generated: "(i * 7919 % 65536 - 32768)::int2"},
+	{name: "c_int4", native: "int4", canonical: "%s::text", values: list("'-2147483648'", "2147483647", "0"), generated: "('x' || substr(h, 1, 8))::bit(32)::int4"},
+	{name: "c_int8", native: "int8", canonical: "%s::text", values: list("'-9223372036854775808'", "9223372036854775807", "9007199254740993"), generated: "('x' || substr(h, 1, 16))::bit(64)::int8"},
 	{name: "c_oid", native: "oid", canonical: "%s::text", values: list("0", "4294967295", "2147483648"), generated: "(i::int8 * 104729)::oid"},
-	{name: "c_float4", native: "real", canonical: "encode(float4send(%s), 'hex')", csv: floatBits(32), values: list("0.1", "'-0'", "'NaN'", "'Infinity'", "'-Infinity'", "'1.17549435e-38'", "'1e-45'", "'3.4028235e38'", "16777217"), generated: "(i * 1.1)::float4"},
-	{name: "c_float8", native: "double precision", canonical: "encode(float8send(%s), 'hex')", csv: floatBits(64), values: list("0.1::float8 + 0.2::float8", "'-0'", "'NaN'", "'Infinity'", "'-Infinity'", "'5e-324'", "'1.7976931348623157e308'", "9007199254740993"), generated: "sqrt(i)"},
+	{name: "c_float4", native: "float4", canonical: "encode(float4send(%s), 'hex')", csv: floatBits(32), values: list("0.1", "'-0'", "'NaN'", "'Infinity'", "'-Infinity'", "'1.17549435e-38'", "'1e-45'", "'3.4028235e38'", "16777217"), generated: "(i * 1.1)::float4"},
+	{name: "c_float8", native: "float8", canonical: "encode(float8send(%s), 'hex')", csv: floatBits(64), values: list("0.1::float8 + 0.2::float8", "'-0'", "'NaN'", "'Infinity'", "'-Infinity'", "'5e-324'", "'1.7976931348623157e308'", "9007199254740993"), generated: "sqrt(i)"},
 	{name: "c_small", native: "numeric(10,2)", canonical: "%s::text", values: list("0.10", "-99999999.99", "99999999.99", "0"), generated: "i * 1.01"},
 	{name: "c_deep", native: "numeric(38,18)", canonical: "%s::text", values: list("0.000000000000000001", "-99999999999999999999.999999999999999999", "0"), generated: "i / 7.0"},
 	{name: "c_wide", native: "numeric(38,0)", canonical: "%s::text", values: list("99999999999999999999999999999999999999", "-99999999999999999999999999999999999999"), generated: "i::numeric * 1000000000000000000000000000003"},
@@ -52,7 +55,8 @@ var everyType = []column{
 	{name: "c_nano", native: "timestamp", override: "timestamp_ns", canonical: "(" + wholeMicros + " * 1000)::text", notCSV: true, values: list("'1677-09-22 00:00:00'", "'2262-04-11 23:47:16.854775'", "'1969-12-31 23:59:59.999999'"), generated: "timestamp '1970-01-01' + i * interval '1.234567 s'"},
 	{name: "c_text", native: "text", canonical: "%s", values: list("''", "' '", "E'a\\nb\\r\\n\\tc'", "'null'", "'\\N'", "E'\"quoted\", comma'", "'Zażółć gęślą jaźń'", "'漢字 😀 👩‍👩‍👧'", "E'e\\u0301 is not \\u00e9'", "E'\\u200b\\ufeff\\u0001'", "repeat('long ', 20000)"), generated: "h || repeat('x', i % 50)"},
 	{name: "c_varchar", native: "varchar(20)", canonical: "%s::text", values: list("''", "'trailing  '"), generated: "substr(h, 1, i % 20)"},
-	{name: "c_char", native: "char(5)", canonical: "convert_from(bpcharsend(%s), 'UTF8')", values: list("''", "'ab'", "'漢'"), generated: "substr(h, 1, i % 5)"},
+	{name: "c_char", native: "char(5)", row: "bpchar", canonical: "convert_from(bpcharsend(%s), 'UTF8')", values: list("''", "'ab'", "'漢'"), generated: "substr(h, 1, i % 5)"},
+	{name: "c_citext", native: "citext", canonical: "%s::text", values: list("''", "'Ab'", "'漢'"), generated: "substr(h, 1, i % 20)"},
 	{name: "c_name", native: "name", canonical: "%s::text", values: list("'pg_class'", "''"), generated: "h::name"},
 	{name: "c_bytea", native: "bytea", canonical: "encode(%s, 'hex')", values: list(`'\x'`, `'\x00'`, `'\x00ff5c27220a'`), generated: "decode(h, 'hex')"},
 	{name: "c_uuid", native: "uuid", canonical: "replace(%s::text, '-', '')", csv: withoutDashes, values: list("'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"), generated: "h::uuid"},
@@ -60,12 +64,12 @@ var everyType = []column{
 	{name: "c_jsonb", native: "jsonb", canonical: "%s::text", values: list("'null'", `'{"b": 1,  "a": [1.00, null], "b": 2}'`, `'"😀"'`), generated: "jsonb_build_object('i', i, 'h', h)"},
 	{name: "c_interval", native: "interval", canonical: "%s::text", values: list("'1 mon -1 day 00:00:00.5'", "'-00:00:01'", "'0'", "'30 days'", "'1 year 2 mons 3 days 04:05:06.789'", "'-1 year +1 mon'"), generated: "i * interval '1 day 0.000001 s' + (i % 5) * interval '1 month'"},
 	{name: "c_enum", native: "mood", canonical: "%s::text", values: list("'sad'", "'so so'", "'😀'"), generated: "(array['sad', 'so so', '😀'])[i % 3 + 1]::mood"},
-	{name: "c_domain", native: "positive", canonical: "%s::text", values: list("1", "2147483647"), generated: "i + 1"},
+	{name: "c_domain", native: "positive", row: "int4", canonical: "%s::text", values: list("1", "2147483647"), generated: "i + 1"},
 	{name: "c_money", native: "money", override: "decimal(19,2)", canonical: "%s::numeric::text", values: list("1234.56::numeric::money", "(-92233720368547758.08)::numeric::money", "0::money"), generated: "(i * 0.07)::numeric::money"},
 	{name: "c_unbounded", native: "numeric", override: "decimal(38,10)", canonical: "(%s)::numeric(38,10)::text", values: list("1.5", "1.50", "-0.0000000001", "1234567890123456789012345678.0123456789"), generated: "i / 8.0"},
 	{name: "c_inet", native: "inet", override: "text", canonical: "%s::text", values: list("'::1'", "'10.0.0.1/8'"), generated: "'10.0.0.0'::inet + i"},
 	{name: "c_range", native: "int4range", override: "text", canonical: "%s::text", values: list("'empty'", "'(,)'"), generated: "int4range(i, i + 5)"},
-	{name: "l_int8", native: "bigint[]", list: true, canonical: "%s::text", values: list("'{}'", "'{NULL}'", "'{9223372036854775807,NULL,-9223372036854775808}'"), generated: "array[i, NULL, i * 1000000007::int8]"},
+	{name: "l_int8", native: "bigint[]", row: "_int4", list: true, canonical: "%s::text", values: list("'{}'", "'{NULL}'", "'{9223372036854775807,NULL,-9223372036854775808}'"), generated: "array[i, NULL, i * 1000000007::int8]"},
 	{name: "l_text", native: "text[]", list: true, canonical: "%s", values: list("'{}'", `'{"",NULL,"NULL","a,b","漢"}'`), generated: "string_to_array(repeat(h || ',', i % 4), ',')"},
 	{name: "l_float4", native: "real[]", list: true, canonical: "encode(float4send(%s), 'hex')", values: list("'{NaN,-0,0.1}'", "'{}'"), generated: "array[(i * 0.1)::float4]"},
 	{name: "l_timestamptz", native: "timestamptz[]", list: true, canonical: micros, values: list("'{2024-03-31 02:30:00+01,NULL}'", "'{}'"), generated: "array[timestamptz '2000-01-01 00:00:00+00' + i * interval '1 h']"},
@@ -106,7 +110,7 @@ func createEveryType(t *testing.T, db *database, generated int) {
 		names = append(names, c.name)
 		most = max(most, len(c.values))
 	}
-	db.exec(t, "CREATE TYPE mood AS ENUM ('sad', 'so so', '😀'); CREATE DOMAIN positive AS integer CHECK (value > 0)")
+	db.exec(t, "CREATE EXTENSION IF NOT EXISTS citext; CREATE TYPE mood AS ENUM ('sad', 'so so', '😀'); CREATE DOMAIN positive AS integer CHECK (value > 0)")
 	db.exec(t, "CREATE TABLE t (id bigint PRIMARY KEY, bucket integer, uid uuid NOT NULL UNIQUE, part_a text NOT NULL, part_b integer NOT NULL, "+
 		strings.Join(define, ", ")+", UNIQUE (part_a, part_b))")
 	const key = "%[1]d, CASE WHEN %[1]d %% 5 > 0 THEN %[1]d / 10 END, md5('%[1]d')::uuid, 'a%[1]d', %[1]d"

@@ -52,10 +52,11 @@ func mongoDocuments(n int) (documents []any, ids []string) {
 	dec, _ := bson.ParseDecimal128("1.10")
 	value := func(i int) any {
 		return []any{i, int64(i) << 40, float64(i), float64(i) / 7, fmt.Sprintf("text, \"%d\"\n\x00é\u2028", i), nil, true, bson.DateTime(int64(i) * 1234567891), dec, math.Inf(-1), math.NaN(),
-			bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.Timestamp{T: uint32(i), I: 1}, bson.Regex{Pattern: "a/b", Options: "i"}, bson.A{i, bson.D{}, bson.A{}}, bson.D{{Key: "b", Value: i}, {Key: "a", Value: "$x"}}, bson.MinKey{}}[i%17]
+			bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.Timestamp{T: uint32(i), I: 1}, bson.Regex{Pattern: "a/b", Options: "i"}, bson.A{i, bson.D{}, bson.A{}}, bson.D{{Key: "b", Value: i}, {Key: "a", Value: "$x"}}, bson.MinKey{},
+			bson.MaxKey{}, bson.JavaScript("f(\"a\")"), bson.CodeWithScope{Code: "f()", Scope: bson.D{{Key: "i", Value: int64(i)}}}}[i%20]
 	}
 	for i := range n {
-		fields := []bson.E{{Key: "z", Value: value(i)}, {Key: "a", Value: value(i / 17)}}
+		fields := []bson.E{{Key: "z", Value: value(i)}, {Key: "a", Value: value(i / 20)}}
 		switch i % 4 {
 		case 0:
 			id := bson.ObjectID{byte(i), byte(i >> 8), 3: 7}

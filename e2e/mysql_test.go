@@ -27,7 +27,10 @@ var mysqlTypes = []struct {
 	{column: column{name: "c_bool", native: "tinyint(1)", canonical: "case %s when 0 then 'false' when 1 then 'true' end", values: list("0", "1"), generated: "i % 2"}},
 	{column: column{name: "c_tiny", native: "tinyint", canonical: "cast(%s as char)", values: list("-128", "127"), generated: "i % 100"}},
 	{column: column{name: "c_utiny", native: "tinyint unsigned", canonical: "cast(%s as char)", values: list("0", "255"), generated: "i % 256"}},
+	{column: column{name: "c_small2", native: "smallint", canonical: "cast(%s as char)", values: list("-32768", "32767"), generated: "-i"}},
 	{column: column{name: "c_usmall", native: "smallint unsigned", canonical: "cast(%s as char)", values: list("65535"), generated: "i"}},
+	{column: column{name: "c_medium", native: "mediumint", canonical: "cast(%s as char)", values: list("-8388608", "8388607"), generated: "-i * 1000"}},
+	{column: column{name: "c_umedium", native: "mediumint unsigned", canonical: "cast(%s as char)", values: list("16777215", "8388608"), generated: "i * 1000"}},
 	{column: column{name: "c_int", native: "int", canonical: "cast(%s as char)", values: list("-2147483648", "2147483647"), generated: "-i"}},
 	{column: column{name: "c_uint", native: "int unsigned", canonical: "cast(%s as char)", values: list("4294967295", "3349714808"), generated: "i * 1000"}},
 	{column: column{name: "c_big", native: "bigint", canonical: "cast(%s as char)", values: list("-9223372036854775808", "9223372036854775807"), generated: "-i * 9007199254740"}},
@@ -37,6 +40,7 @@ var mysqlTypes = []struct {
 	{column: column{name: "c_small", native: "decimal(10,2)", canonical: "cast(%s as char)", values: list("0.10", "-99999999.99"), generated: "i * 1.01"}},
 	{column: column{name: "c_wide", native: "decimal(38,10)", canonical: "cast(%s as char)", values: list("9999999999999999999999999999.9999999999", "-0.0000000001"), generated: "i / 7"}},
 	{column: column{name: "c_bit", native: "bit(40)", canonical: "cast(%s + 0 as char)", values: list("b'0'", "1099511627775"), generated: "i * 3"}},
+	{column: column{name: "c_onebit", native: "bit(1)", canonical: "case %s + 0 when 0 then 'false' when 1 then 'true' end", values: list("b'0'", "b'1'"), generated: "i % 2"}},
 	{column: column{name: "c_year", native: "year", canonical: "cast(%s + 0 as char)", values: list("1901", "2155", "0"), generated: "1901 + i % 200"}},
 	{column: column{name: "c_date", native: "date", canonical: "cast(datediff(%s, '1970-01-01') as char)", csv: days, values: list("'0001-01-01'", "'9999-12-31'", "'1969-12-31'"), generated: "date'1900-01-01' + interval i * 13 day"}},
 	{column: column{name: "c_datetime", native: "datetime(6)", canonical: "cast(timestampdiff(microsecond, timestamp'1970-01-01 00:00:00', %s) as char)", csv: microsOfTimestamp,
@@ -46,16 +50,26 @@ var mysqlTypes = []struct {
 	{column: column{name: "c_time", native: "time(6)", canonical: "cast(cast(time_to_sec(%s) * 1000000 as signed) as char)", csv: microsOfTime, values: list("'00:00:00'", "'23:59:59.999999'"), generated: "sec_to_time(i * 17.000003)"}},
 	{column: column{name: "c_text", native: "text", canonical: "%s", values: list("''", `'a\nb\r\n\tc'`, `'\\N'`, `'"quoted", comma'`, "'漢字 😀'", "repeat('long ', 12000)"), generated: "concat(md5(i), repeat('x', i % 50))"}},
 	{column: column{name: "c_latin", native: "varchar(20) character set latin1", canonical: "convert(%s using utf8mb4)", values: list("'é€'", "'trailing  '"), generated: "left(md5(i), i % 20)"}},
+	{column: column{name: "c_tinytext", native: "tinytext", canonical: "%s", values: list("''", "repeat('漢', 85)"), generated: "left(md5(i), i % 20)"}},
+	{column: column{name: "c_mediumtext", native: "mediumtext", canonical: "%s", values: list("''", "repeat('medium ', 20000)"), generated: "left(md5(i), i % 20)"}},
+	{column: column{name: "c_longtext", native: "longtext", canonical: "%s", values: list("''", "repeat('very long ', 20000)"), generated: "left(md5(i), i % 20)"}},
 	{column: column{name: "c_old", native: "varchar(20) character set utf8mb3", canonical: "convert(%s using utf8mb4)", values: list("'漢é'"), generated: "left(md5(i), i % 20)"}},
 	{column: column{name: "c_gbk", native: "varchar(20) character set gbk", canonical: "convert(%s using utf8mb4)", values: list("'中文'"), generated: "left(md5(i), i % 20)"}},
 	{column: column{name: "c_char", native: "char(5)", canonical: "%s", values: list("''", "'ab'", "'漢'"), generated: "left(md5(i), i % 5)"}},
 	{column: column{name: "c_binary", native: "binary(4)", canonical: "lower(hex(%s))", values: list("X'41'"), generated: "unhex(left(md5(i), 8))"}},
+	{column: column{name: "c_varbinary", native: "varbinary(300)", canonical: "lower(hex(%s))", values: list("''", "X'00'", "repeat(X'FF', 256)"), generated: "unhex(md5(i))"}},
+	{column: column{name: "c_tinyblob", native: "tinyblob", canonical: "lower(hex(%s))", values: list("''", "repeat(X'00', 255)"), generated: "unhex(md5(i))"}},
+	{column: column{name: "c_mediumblob", native: "mediumblob", canonical: "lower(hex(%s))", values: list("''", "repeat(X'FE', 70000)"), generated: "unhex(md5(i))"}},
+	{column: column{name: "c_longblob", native: "longblob", canonical: "lower(hex(%s))", values: list("''", "repeat(X'FD', 70000)"), generated: "unhex(md5(i))"}},
 	{column: column{name: "c_blob", native: "blob", canonical: "lower(hex(%s))", values: list("''", "X'00FF5C27220A'"), generated: "unhex(md5(i))"}},
 	{column: column{name: "c_enum", native: "enum('a','b,c')", canonical: "cast(%s as char)", values: list("'b,c'"), generated: "1 + i % 2"}},
 	{column: column{name: "c_set", native: "set('x','y','z')", canonical: "cast(%s as char)", values: list("''", "'x,z'"), generated: "i % 8"}},
 	{column: column{name: "c_json", native: "json", canonical: "%s", values: list("'null'", `'{"b":1,"a":18446744073709551615,"c":"<&>"}'`), generated: "json_object('i', i)"}},
 	{column: column{name: "c_span", native: "time(1)", override: "text", canonical: "cast(%s as char)", values: list("'838:59:59'", "'-01:00:00'"), generated: "sec_to_time(-i)"}},
 	{column: column{name: "c_flag", native: "tinyint(1)", override: "int16", canonical: "cast(%s as char)", values: list("-1", "2", "127"), generated: "i % 3"}},
+	{column: column{name: "c_uuid", native: "uuid", override: "uuid", canonical: "replace(%s, '-', '')", csv: withoutDashes, values: list("'00000000-0000-0000-0000-000000000000'", "'fffffffe-ffff-11ff-8fff-ffffffffffff'"), generated: "md5(i)"}},
+	{column: column{name: "c_inet4", native: "inet4", override: "text", canonical: "cast(%s as char)", values: list("'0.0.0.0'", "'255.255.255.255'"), generated: "concat('10.0.', i div 256 % 256, '.', i % 256)"}},
+	{column: column{name: "c_inet6", native: "inet6", override: "text", canonical: "cast(%s as char)", values: list("'::'", "'::ffff:1.2.3.4'", "'ffff::1'"), generated: "concat('2001:db8::', hex(i))"}},
 }
 
 // mysqlDatabase makes a database on a server, and drops it when the test ends.
@@ -184,8 +198,8 @@ func TestEveryValueOfMariaDBArrives(t *testing.T) {
 		config := "source: { type: mysql, url_env: DATABASE_URL }\nexports:\n"
 		for _, format := range []string{"parquet", "csv"} {
 			for i, c := range mysqlCuts {
-				config += fmt.Sprintf("  - { name: %s%d, table: t, %s, format: %s, columns: { c_span: text, c_flag: int16 }, destination: { type: local, path: out/%s%d } }\n",
-					format, i, c.config, format, format, i)
+				config += fmt.Sprintf("  - { name: %s%d, table: t, %s, format: %s, columns: { %s }, destination: { type: local, path: out/%s%d } }\n",
+					format, i, c.config, format, overridesOf(columns), format, i)
 			}
 		}
 		d.write(t, "rivet.yaml", config)

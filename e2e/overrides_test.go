@@ -15,7 +15,8 @@ import (
 // PostgreSQL has no mapping for, and what other readers want as text.
 type asText struct {
 	native string
-	since  int // the first version that has it
+	row    string // as of a column
+	since  int    // the first version that has it
 	values []string
 	// want is the SQL of the text of %s; "" for the server's own.
 	want string
@@ -26,7 +27,7 @@ var textTypes = []asText{
 	{native: "money[]", values: list(`{1234.56,NULL,-0.01}`, "{}", "{{1,2},{3,4}}"), want: "%s::numeric[]::text"},
 	{native: "cash", values: list("0.07"), want: "%s::numeric::text"},
 	{native: "bit(5)", values: list("10101", "00000")},
-	{native: "bit varying", values: list("", "1", strings.Repeat("10", 500))},
+	{native: "bit varying", row: "varbit", values: list("", "1", strings.Repeat("10", 500))},
 	{native: "timetz", values: list("00:00:00+15:59:59", "24:00:00-15:59:59", "12:34:56.000001+05:45")},
 	{native: "inet", values: list("0.0.0.0/0", "255.255.255.255", "10.0.0.1/8", "::ffff:1.2.3.4", "fe80::1/64")},
 	{native: "cidr", values: list("10.0.0.0/8", "::/0", "2001:db8::/32")},
@@ -44,7 +45,7 @@ var textTypes = []asText{
 	{native: "tstzmultirange", since: 14, values: list("{[2024-03-31 02:30+01,2024-03-31 03:30+02),[2025-01-01+00,)}")},
 	{native: "datemultirange[]", since: 14, values: list(`{"{[2024-01-01,2024-01-02)}",NULL}`)},
 	{native: "numeric", values: list("0.10", "-1e40", "1e-16383", "NaN", "9"+strings.Repeat("0", 131071))},
-	{native: "numeric(5,-2)", since: 15, values: list("123456", "-1234567")},
+	{native: "numeric(5,-2)", row: "numeric(5,-2)", since: 15, values: list("123456", "-1234567")},
 	{native: "numeric(2,5)", since: 15, values: list("0.00099")},
 	{native: "numeric", since: 14, values: list("Infinity", "-Infinity")},
 	{native: "numeric(80,1)", values: list(strings.Repeat("9", 79), "NaN")},
@@ -55,7 +56,7 @@ var textTypes = []asText{
 	{native: "timestamptz[]", values: list("{{2024-03-31 02:30+01},{infinity}}")},
 	{native: "interval[]", values: list("{1 mon -1 day 00:00:00.5,NULL}")},
 	{native: "bytea[]", values: list(`{"\\x00ff","\\x"}`)},
-	{native: "inet[]", values: list("{10.0.0.1,::1/128}")},
+	{native: "inet[]", row: "_inet", values: list("{10.0.0.1,::1/128}")},
 	{native: "mood[]", values: list(`{{sad,"so so"},{NULL,😀}}`)},
 	{native: "positive[]", values: list("{{1,2},{3,NULL}}", "[0:0]={5}")},
 	{native: "pairs[]", values: list(`{"{1,2}",NULL}`)},
@@ -78,8 +79,10 @@ var textTypes = []asText{
 	{native: "tsvector", values: list(`'a':1A,3 'b c':2`, "")},
 	{native: "tsquery", values: list("a & !b | c:*", "'it''s' <2> b")},
 	{native: "pg_lsn", values: list("FFFFFFFF/FFFFFFFF", "0/0")},
-	{native: `"char"`, values: list("a", "", `"`)},
+	{native: `"char"`, row: "char", values: list("a", "", `"`)},
 	{native: "oid", values: list("4294967295", "0")},
+	{native: "cid", values: list("4294967295")},
+	{native: "oidvector", values: list("1 4294967295", "")},
 	{native: "xid", values: list("4294967295")},
 	{native: "xid8", since: 13, values: list("18446744073709551615")},
 	{native: "tid", values: list("(4294967295,65535)")},

@@ -21,18 +21,23 @@ var cuts = []struct{ name, config string }{
 
 // exportsOf is a config with one export a cut.
 func exportsOf(format string, columns []column, from string) string {
+	config := "source: { type: postgres, url_env: DATABASE_URL }\nexports:\n"
+	for i, c := range cuts {
+		config += fmt.Sprintf("  - { name: cut%d, %s, %s, format: %s, columns: { %s }, destination: { type: local, path: out/%s/cut%d } }\n",
+			i, from, c.config, format, overridesOf(columns), format, i)
+	}
+	return config
+}
+
+// overridesOf is what columns: of a config says of the columns.
+func overridesOf(columns []column) string {
 	var overrides []string
 	for _, c := range columns {
 		if c.override != "" {
 			overrides = append(overrides, c.name+`: "`+c.override+`"`)
 		}
 	}
-	config := "source: { type: postgres, url_env: DATABASE_URL }\nexports:\n"
-	for i, c := range cuts {
-		config += fmt.Sprintf("  - { name: cut%d, %s, %s, format: %s, columns: { %s }, destination: { type: local, path: out/%s/cut%d } }\n",
-			i, from, c.config, format, strings.Join(overrides, ", "), format, i)
-	}
-	return config
+	return strings.Join(overrides, ", ")
 }
 
 func TestEveryValueArrivesInParquet(t *testing.T) {
