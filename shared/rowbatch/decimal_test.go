@@ -30,6 +30,7 @@ func TestDecimalTextIsStoredExactlyOrRefused(t *testing.T) {
 		{"+1.", 3, 1, "1.0", nil},
 		{".5", 1, 1, "0.5", nil},
 		{"1.500", 2, 1, "1.5", nil},
+		{"123456789012345994999999999999999999", 38, 0, "123456789012345994999999999999999999", nil}, // the last digits run over the first word
 		{nines, 76, 0, nines, nil},
 		{"-0." + nines, 76, 76, "-0." + nines, nil},
 		{"123456789012345678", 38, 20, "123456789012345678.00000000000000000000", nil},

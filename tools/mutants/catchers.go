@@ -21,7 +21,7 @@ const (
 	provePackage = "shared/prove"
 )
 
-var catchers = []string{simulation, dispatch, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, chunkplan, memory, provePackage, parquetPackage, nativePackage, encodingPackage, dictionaryPackage}
+var catchers = []string{simulation, dispatch, planner, chunk, finalizer, runend, validator, commit, extract, verify, contract, chunkplan, memory, provePackage, parquetPackage, nativePackage, encodingPackage, dictionaryPackage, postgresPackage, mysqlPackage, packetPackage, sqlServerPackage, mongodbPackage, extjsonPackage, rowbatchPackage}
 
 // scheduled is the random simulation, which has to notice within so many seeds. It
 // leaves off three minutes before the tests' deadline.

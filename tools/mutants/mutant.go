@@ -86,7 +86,7 @@ func (c catcher) command() string { return c.pkg + " " + c.pattern() + " " + str
 // mutants are all of them, in the order of the protocol.
 func mutants() []mutant {
 	var all []mutant
-	for _, table := range [][]mutant{fenceMutants, publishMutants, partMutants, startMutants, resumeMutants, sweepMutants, dispatchMutants, chunkMutants, finalizerMutants, tableMutants, verifyMutants, validatorMutants, cursorMutants, repairMutants, reanchorMutants, revokeMutants, proveMutants, parquetMutants} {
+	for _, table := range [][]mutant{fenceMutants, publishMutants, partMutants, startMutants, resumeMutants, sweepMutants, dispatchMutants, chunkMutants, finalizerMutants, tableMutants, verifyMutants, validatorMutants, cursorMutants, repairMutants, reanchorMutants, revokeMutants, proveMutants, parquetMutants, postgresMutants, mysqlMutants, sqlServerMutants, mongodbMutants} {
 		all = append(all, table...)
 	}
 	return all

@@ -53,6 +53,18 @@ func TestValues(t *testing.T) {
 		{"the last moment of a day", wireTime, clock, be(int64(microsADay - 1)), "86399999999", nil},
 		{"24:00:00", wireTime, clock, be(int64(microsADay)), "", errTime24},
 		{"a time past it", wireTime, clock, be(int64(microsADay + 1)), "", errLayout},
+		{"the least smallint", wireInt16, rowtype.Type{Kind: rowtype.Int16}, be(int16(-32768)), "-32768", nil},
+		{"a smallint of two bytes", wireInt16, rowtype.Type{Kind: rowtype.Int16}, be(int16(258)), "258", nil},
+		{"an integer of four bytes", wireInt32, rowtype.Type{Kind: rowtype.Int32}, be(int32(-16909060)), "-16909060", nil},
+		{"a bigint of eight bytes", wireInt64, rowtype.Type{Kind: rowtype.Int64}, be(int64(-72623859790382856)), "-72623859790382856", nil},
+		{"a real", wireFloat32, rowtype.Type{Kind: rowtype.Float32}, be(float32(-0.1)), "-0.1", nil},
+		{"a double", wireFloat64, rowtype.Type{Kind: rowtype.Float64}, be(-0.1), "-0.1", nil},
+		{"true", wireBool, rowtype.Type{Kind: rowtype.Bool}, []byte{1}, "true", nil},
+		{"a uuid in the order of its text", wireUUID, rowtype.Type{Kind: rowtype.UUID}, []byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"), "hex 000102030405060708090a0b0c0d0e0f", nil},
+		{"bytes that are no text", wireBytes, rowtype.Type{Kind: rowtype.Binary}, []byte{0, 0xff}, "hex 00ff", nil},
+		{"jsonb without its version", wireJSONB, rowtype.Type{Kind: rowtype.JSON}, []byte("\x01{}"), "{}", nil},
+		{"three amounts with signs of their own", wireInterval, span, append(be(int64(-500_000)), be([]int32{-1, 14})...), "P1Y2M-1DT-0.5S", nil},
+		{"hours, minutes and a microsecond", wireInterval, span, append(be(int64(3_723_000_001)), be([]int32{0, 0})...), "PT1H2M3.000001S", nil},
 		{"an oid", wireOID, rowtype.Type{Kind: rowtype.Int64}, be(uint32(math.MaxUint32)), "4294967295", nil},
 		{"broken UTF-8", wireText, text, []byte{'a', 0xe9}, "", errUTF8},
 		{"jsonb of another version", wireJSONB, rowtype.Type{Kind: rowtype.JSON}, []byte{2, '{', '}'}, "", errLayout},
@@ -147,6 +159,29 @@ func TestNumericKeepsEveryDigit(t *testing.T) {
 			rt.Fatalf("%s, want %s", got, unscaled)
 		}
 	})
+}
+
+// A sum that runs over its first word, by so little that no random number does,
+// goes on into the next.
+func TestNumericCarriesIntoTheNextWord(t *testing.T) {
+	word := new(big.Int).Lsh(big.NewInt(1), 64)
+	// The first number whose product with 10000 ends 16 below a whole word.
+	almost := new(big.Int).ModInverse(big.NewInt(625), new(big.Int).Rsh(word, 4))
+	almost.Sub(new(big.Int).Rsh(word, 4), almost)
+	want := new(big.Int).Add(new(big.Int).Mul(almost, big.NewInt(10000)), big.NewInt(9999))
+	digits := want.String()
+	digits = strings.Repeat("0", (4-len(digits)%4)%4) + digits
+	var groups []uint16
+	for i := 0; i < len(digits); i += 4 {
+		n, _ := new(big.Int).SetString(digits[i:i+4], 10)
+		groups = append(groups, uint16(n.Uint64()))
+	}
+	for _, precision := range []int{38, 76} {
+		got, err := one(wireNumeric, rowtype.Type{Kind: rowtype.Decimal, Precision: precision}, wireNumber(0, int16(len(groups)-1), groups...))
+		if err != nil || got != want.String() {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+	}
 }
 
 func littleEndian(b []byte) *big.Int {

@@ -128,6 +128,7 @@ func TestValues(t *testing.T) {
 		{"the greatest bigint", columnOf("bigint"), "", int64(math.MaxInt64), "9223372036854775807"},
 		{"the least bigint as a decimal", columnOf("bigint"), "decimal(19,0)", int64(math.MinInt64), "-9223372036854775808"},
 		{"an int in a smaller type", columnOf("int"), "int16", int64(32768), "refused: larger number"},
+		{"a bigint in a smaller type", columnOf("bigint"), "int32", int64(1 << 31), "refused: larger number"},
 		{"the greatest money", columnOf("money"), "", decimal("922337203685477.5807"), "922337203685477.5807"},
 		{"the least money", columnOf("money"), "", decimal("-922337203685477.5808"), "-922337203685477.5808"},
 		{"the least smallmoney", columnOf("smallmoney"), "", decimal("-214748.3648"), "-214748.3648"},

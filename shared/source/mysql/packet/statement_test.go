@@ -58,6 +58,19 @@ func TestRowsWhateverWasAgreedOn(t *testing.T) {
 	}
 }
 
+// Every kind of the protocol is read from its column's definition, with its sign.
+func TestAColumnIsWhatItsDefinitionSays(t *testing.T) {
+	for number, kind := range kinds {
+		for flags, unsigned := range map[uint16]bool{0: false, 0xFFFF &^ flagUnsigned: false, flagUnsigned: true, flagUnsigned | 1: true} {
+			p := definition(number, flags)
+			p[len(p)-3] = 6
+			if c, err := columnOf(p); err != nil || c != (Column{Kind: kind, Unsigned: unsigned, Decimals: 6}) {
+				t.Errorf("type %d with flags %#x is %+v, %v", number, flags, c, err)
+			}
+		}
+	}
+}
+
 // Columns that changed since the statement was prepared are sent again.
 func TestColumnsThatAreSentAgainCount(t *testing.T) {
 	agreed := capabilities{deprecateEOF: true, cacheMetadata: true}

@@ -21,6 +21,7 @@ func TestValuesAsText(t *testing.T) {
 		{"a signed byte", Column{Kind: Int8}, []byte{0x80}, "-128"},
 		{"an unsigned byte", Column{Kind: Int8, Unsigned: true}, []byte{0x80}, "128"},
 		{"a signed short", Column{Kind: Int16}, []byte{0xff, 0xff}, "-1"},
+		{"a short of two bytes", Column{Kind: Int16}, []byte{1, 2}, "513"},
 		{"a year", Column{Kind: Int16, Unsigned: true}, []byte{0x6b, 0x08}, "2155"},
 		{"a mediumint", Column{Kind: Int32}, []byte{0, 0, 0x80, 0xff}, "-8388608"},
 		{"an unsigned int", Column{Kind: Int32, Unsigned: true}, []byte{255, 255, 255, 255}, "4294967295"},
