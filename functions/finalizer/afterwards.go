@@ -81,6 +81,7 @@ func (f *finalizer) report(ctx context.Context, verdict *verify.Result) {
 // again, and counts as notified only then.
 func (f *finalizer) tell(ctx context.Context, verdict *verify.Result) error {
 	e := runend.EventOf(notify.RunEnded, f.run)
+	e.SchemaChanged = f.planFP != "" && f.plan.SchemaChanged()
 	if verdict != nil {
 		for _, finding := range verdict.Verification.Failures {
 			e.Findings = append(e.Findings, finding.Kind.Code())

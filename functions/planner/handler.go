@@ -130,8 +130,9 @@ type planner struct {
 	run    runstate.Run
 	root   destination.Store
 	gen    contract.Generation
-	seen   contract.Generation // of the prefix's manifest, read before the fence
-	legacy bool                // a resume found data of another writer, and no manifest (M6)
+	seen   contract.Generation  // of the prefix's manifest, read before the fence
+	shown  contract.Fingerprint // of the columns in the prefix's manifest; "" without one
+	legacy bool                 // a resume found data of another writer, and no manifest (M6)
 }
 
 func (p *planner) name() contract.ExportName { return contract.ExportName(p.export.Name) }

@@ -186,6 +186,7 @@ func (p *planner) makePlan(ctx context.Context, d *draft, position *contract.Pos
 	plan.CreatedAt = contract.NewTime(p.Clock.Now())
 	plan.Prefix = p.run.Prefix
 	plan.FirstGeneration = p.gen
+	plan.PublishedSchema = p.shown
 	for _, w := range plan.Diagnostics {
 		p.log.Warn(w.Message, "code", w.Code)
 	}

@@ -217,11 +217,16 @@ func (p *planner) checkPrefix(ctx context.Context) error {
 	return nil
 }
 
-// saw notes the generation of the prefix's manifest. Since it is read before the
-// fence, no document of the export may be below it.
+// saw notes the generation of the prefix's manifest, and the columns that it
+// shows. Since it is read before the fence, no document of the export may be
+// below its generation.
 func (p *planner) saw(m *contract.Manifest) {
-	if m != nil {
-		p.seen = max(p.seen, m.Generation)
+	if m == nil {
+		return
+	}
+	p.seen = max(p.seen, m.Generation)
+	if m.Status == contract.StatusSuccess && m.RunID != p.run.RunID {
+		p.shown = m.SchemaFingerprint
 	}
 }
 

@@ -2,6 +2,7 @@ package terraform
 
 import (
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -197,24 +198,35 @@ func TestWhoTellsOfRunsMayAnswerTheirTaskTokens(t *testing.T) {
 		want = append(want, "states:"+method)
 	}
 	slices.Sort(want)
-	if got := allowed(all["callbacks"], "states"); len(want) == 0 || !slices.Equal(got, want) {
-		t.Errorf("callbacks allows %v, the driver needs %v", got, want)
+	got := slices.Concat(allowed(all["callbacks"], "states"), allowed(all["heartbeats"], "states"))
+	slices.Sort(got)
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("callbacks and heartbeats allow %v, the driver needs %v", got, want)
 	}
-	if got := resourcesOf(all["callbacks"], "states:SendTaskSuccess"); !slices.Equal(got, []string{"<state_machine_arns>"}) {
-		t.Errorf("any task token could be answered: %v", got)
-	}
-	graph := callsOf(t, handlers...)
-	var tell []string
-	for _, function := range functions {
-		if graph.reach(t, handle(function))[module+"functions/runend.EventOf"] {
-			tell = append(tell, function)
+	for name, action := range map[string]string{"callbacks": "states:SendTaskSuccess", "heartbeats": "states:SendTaskHeartbeat"} {
+		if got := resourcesOf(all[name], action); !slices.Equal(got, []string{"<state_machine_arns>"}) {
+			t.Errorf("%s are for %v", name, got)
 		}
 	}
-	_, given, _ := strings.Cut(read(t, awsModule+"/iam.tf"), `resource "aws_iam_role_policy" "callbacks" {`)
-	given, _, _ = strings.Cut(given, "\n}")
+	given, err := policy.Given(awsModule + "/iam.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph := callsOf(t, handlers...)
 	for _, function := range functions {
-		if strings.Contains(given, `"`+function+`"`) != slices.Contains(tell, function) {
-			t.Errorf("%v tell of runs; callbacks are given by %s", tell, given)
+		tells := graph.reach(t, handle(function))[module+"functions/runend.EventOf"]
+		if slices.Contains(given[function], "callbacks") != tells {
+			t.Errorf("the %s tells of runs: %v; it has %v", function, tells, given[function])
+		}
+		files, err := filepath.Glob(filepath.Join(repository, "functions", function, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		beats := slices.ContainsFunc(files, func(file string) bool {
+			return !strings.HasSuffix(file, "_test.go") && strings.Contains(read(t, file), "notify.AtWork")
+		})
+		if slices.Contains(given[function], "heartbeats") != beats {
+			t.Errorf("the %s sends heartbeats: %v; it has %v", function, beats, given[function])
 		}
 	}
 }

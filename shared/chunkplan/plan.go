@@ -47,6 +47,9 @@ type Plan struct {
 
 	Columns           []rowtype.Column     `json:"columns"`
 	SchemaFingerprint contract.Fingerprint `json:"schema_fingerprint"`
+	// PublishedSchema is the schema fingerprint of what the prefix showed its
+	// readers when the run was planned; "" when it showed nothing.
+	PublishedSchema contract.Fingerprint `json:"published_schema_fingerprint,omitempty"`
 	// Strategy is as in source.extraction.
 	Strategy string            `json:"strategy"`
 	Key      []keyspace.Column `json:"key,omitempty"`
@@ -81,6 +84,12 @@ type Plan struct {
 	EstimatedRows  int64                     `json:"estimated_rows"`
 	EstimatedBytes int64                     `json:"estimated_bytes"`
 	Diagnostics    []exportconfig.Diagnostic `json:"diagnostics,omitempty"`
+}
+
+// SchemaChanged reports whether the run publishes other columns or types than
+// stand in its prefix.
+func (p Plan) SchemaChanged() bool {
+	return p.PublishedSchema != "" && p.PublishedSchema != p.SchemaFingerprint
 }
 
 // Encode returns the bytes of plan.json.

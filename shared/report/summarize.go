@@ -21,7 +21,7 @@ func New(in Input) Summary {
 		StartedAt: contract.NewTime(run.CreatedAt), DestinationKind: run.Root.Kind, DestinationURI: joinURI(run.Root.URI, run.Prefix),
 		SourceEngine: optional(plan.Engine), Format: plan.Export.Format, Compression: plan.Export.Compression, BatchSize: optional(plan.Export.BatchRows),
 		Mode: plan.Export.Mode, Strategy: plan.Strategy, Consistency: plan.Consistency, Source: sourceOf(in),
-		SchemaFingerprint: plan.SchemaFingerprint, Verdict: run.Verdict,
+		SchemaFingerprint: plan.SchemaFingerprint, SchemaChanged: plan.SchemaChanged(), Verdict: run.Verdict,
 		SchemaChanges: []string{}, PlanWarnings: []PlanWarning{}, Parts: []Part{}, Chunks: []Chunk{},
 	}
 	if !run.FinishedAt.IsZero() {

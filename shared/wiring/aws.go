@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	awssns "github.com/aws/aws-sdk-go-v2/service/sns"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/lapstrake/lapstrake/functions/chunk"
@@ -19,6 +20,7 @@ import (
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/notify"
 	"github.com/lapstrake/lapstrake/shared/notify/slack"
+	"github.com/lapstrake/lapstrake/shared/notify/sns"
 	"github.com/lapstrake/lapstrake/shared/notify/stepfunctions"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	tables "github.com/lapstrake/lapstrake/shared/runstate/dynamodb"
@@ -58,8 +60,12 @@ type AWSSettings struct {
 	// default.
 	RunTTL time.Duration
 	// SlackWebhook is a reference to the URL of a webhook that is told of
-	// failures; "" tells nobody.
+	// failures, and of what is degraded or has other columns than before; ""
+	// tells nobody.
 	SlackWebhook string
+	// Topic is the ARN of an SNS topic that is told how runs end, and of
+	// verdicts; "" tells nobody.
+	Topic string
 	// Worker names the process in chunk items.
 	Worker string
 	Log    *slog.Logger
@@ -85,6 +91,9 @@ func OpenAWS(ctx context.Context, s AWSSettings) (*AWS, error) {
 	to := notify.All{stepfunctions.New(sfn.NewFromConfig(cfg))}
 	if s.SlackWebhook != "" {
 		to = append(to, webhook{ref: s.SlackWebhook, resolver: a.resolver})
+	}
+	if s.Topic != "" {
+		to = append(to, sns.New(awssns.NewFromConfig(cfg), s.Topic))
 	}
 	a.notifier = to
 	return a, nil
@@ -167,7 +176,7 @@ func (w webhook) Notify(ctx context.Context, e notify.Event) error {
 	if err != nil {
 		return err
 	}
-	n, err := slack.New(slack.Config{URL: url, On: []string{slack.OnFailure, slack.OnDegraded}})
+	n, err := slack.New(slack.Config{URL: url, On: []string{slack.OnFailure, slack.OnSchemaChange, slack.OnDegraded}})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func AWSSettingsFromEnv(lookup func(string) (string, bool)) (AWSSettings, error)
 	s := AWSSettings{
 		Table:        cmp.Or(get("LAPSTRAKE_TABLE"), cmp.Or(get("LAPSTRAKE_STACK"), DefaultStack)+"-state"),
 		SlackWebhook: get("LAPSTRAKE_SLACK_WEBHOOK"),
+		Topic:        get("LAPSTRAKE_SNS_TOPIC"),
 		Worker:       get("AWS_LAMBDA_LOG_STREAM_NAME"),
 		ChunkTimeout: defaultChunkTimeout,
 	}

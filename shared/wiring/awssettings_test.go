@@ -33,6 +33,7 @@ func TestSettingsOfADeployment(t *testing.T) {
 			s.Lease, s.Heartbeat, s.ChunkTimeout, s.RunTTL = 6*time.Second, 2*time.Second, 5*time.Minute, 48*time.Hour
 		}), ""},
 		{"a webhook", map[string]string{"LAPSTRAKE_SLACK_WEBHOOK": "ssm://hook"}, with(func(s *AWSSettings) { s.SlackWebhook = "ssm://hook" }), ""},
+		{"a topic", map[string]string{"LAPSTRAKE_SNS_TOPIC": "arn:aws:sns:eu-west-1:1:runs"}, with(func(s *AWSSettings) { s.Topic = "arn:aws:sns:eu-west-1:1:runs" }), ""},
 		{"the worker is its log stream", map[string]string{"AWS_LAMBDA_LOG_STREAM_NAME": "2026/11/29/[1]ab"}, with(func(s *AWSSettings) { s.Worker = "2026/11/29/[1]ab" }), ""},
 		{"no queues", map[string]string{"LAPSTRAKE_QUEUE_URLS": ""}, AWSSettings{}, "LAPSTRAKE_CONFIG_SETTING"},
 		{"queues that are not JSON", map[string]string{"LAPSTRAKE_QUEUE_URLS": "https://sqs/1/q"}, AWSSettings{}, "LAPSTRAKE_CONFIG_SETTING"},

@@ -12,7 +12,8 @@ var Functions = []string{"planner", "chunk", "finalizer", "validator"}
 
 var (
 	optionLine = regexp.MustCompile(`^    ([\w-]+)\s+= (.*)$`)
-	quoted     = regexp.MustCompile(`"(\w+)"`)
+	// ownResource is a policy that is a resource by itself, of some functions.
+	ownResource = regexp.MustCompile(`\nresource "aws_iam_role_policy" "(\w+)" \{\n  for_each = (toset\(.*)\n`)
 )
 
 // Given returns which policies of the module's folder each function's role is
@@ -29,12 +30,12 @@ func Given(iam string) (map[string][]string, error) {
 	}
 	_, options, ok := strings.Cut(string(text), "\n  options = {\n")
 	options, _, end := strings.Cut(options, "\n  }\n")
-	_, callbacks, also := strings.Cut(string(text), "\nresource \"aws_iam_role_policy\" \"callbacks\" {\n  for_each = ")
-	callbacks, _, _ = strings.Cut(callbacks, "\n")
-	if !ok || !end || !also {
+	if !ok || !end {
 		return nil, fmt.Errorf("%s does not say which functions have which options", iam)
 	}
-	options += "\n    callbacks = " + callbacks // a resource of its own
+	for _, own := range ownResource.FindAllStringSubmatch(string(text), -1) {
+		options += "\n    " + own[1] + " = " + own[2]
+	}
 	for line := range strings.Lines(options) {
 		m := optionLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
 		if m == nil {

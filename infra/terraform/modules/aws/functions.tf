@@ -6,12 +6,14 @@ locals {
     LAPSTRAKE_TABLE      = aws_dynamodb_table.state.name
     LAPSTRAKE_QUEUE_URLS = local.queue_urls
   }
-  webhook_environment = var.slack_webhook == null ? {} : {
-    LAPSTRAKE_SLACK_WEBHOOK = var.slack_webhook.reference
-  }
+  # Whom the functions tell how runs end.
+  told_environment = merge(
+    var.slack_webhook == null ? {} : { LAPSTRAKE_SLACK_WEBHOOK = var.slack_webhook.reference },
+    var.notification_topic_arn == null ? {} : { LAPSTRAKE_SNS_TOPIC = var.notification_topic_arn },
+  )
 
   environment = {
-    planner = merge(var.environment, local.stack_environment, local.webhook_environment, {
+    planner = merge(var.environment, local.stack_environment, local.told_environment, {
       LAPSTRAKE_CHUNK_TIMEOUT = "${var.timeout_seconds}s"
       LAPSTRAKE_RUN_TTL       = "${var.run_ttl_hours}h"
     })
@@ -19,8 +21,8 @@ locals {
       LAPSTRAKE_LEASE     = "${var.lease_seconds}s"
       LAPSTRAKE_HEARTBEAT = "${var.heartbeat_seconds}s"
     })
-    finalizer = merge(local.stack_environment, local.webhook_environment)
-    validator = merge({ LAPSTRAKE_STACK = var.name, LAPSTRAKE_QUEUE_URLS = local.queue_urls }, local.webhook_environment)
+    finalizer = merge(local.stack_environment, local.told_environment)
+    validator = merge({ LAPSTRAKE_STACK = var.name, LAPSTRAKE_QUEUE_URLS = local.queue_urls }, local.told_environment)
   }
 }
 

@@ -15,6 +15,7 @@ locals {
     parameter_arns      = jsonencode(local.parameter_arns)
     database_user_arns  = jsonencode(local.database_user_arns)
     webhook_arn         = try(var.slack_webhook.arn, "")
+    topic_arn           = coalesce(var.notification_topic_arn, "none")
     kms_key_arn         = coalesce(var.kms_key_arn, "none")
   }
 
@@ -27,6 +28,7 @@ locals {
     tokens            = length(local.database_user_arns) == 0 ? [] : ["planner", "chunk"]
     webhook           = try(var.slack_webhook.arn, null) == null || local.webhook_is_parameter ? [] : ["planner", "finalizer", "validator"]
     webhook-parameter = local.webhook_is_parameter ? ["planner", "finalizer", "validator"] : []
+    notifications     = var.notification_topic_arn == null ? [] : ["planner", "finalizer", "validator"]
     key               = var.kms_key_arn == null ? [] : tolist(local.functions)
     network           = var.vpc == null ? [] : tolist(local.functions)
   }
@@ -81,6 +83,17 @@ resource "aws_iam_role_policy" "callbacks" {
   name = "callbacks"
   role = aws_iam_role.this[each.key].id
   policy = templatefile("${path.module}/policies/callbacks.json.tftpl", {
+    state_machine_arns = jsonencode(var.state_machine_arns)
+  })
+}
+
+# The sweep tells a state machine that a run is at work.
+resource "aws_iam_role_policy" "heartbeats" {
+  for_each = toset(length(var.state_machine_arns) == 0 ? [] : ["planner"])
+
+  name = "heartbeats"
+  role = aws_iam_role.this[each.key].id
+  policy = templatefile("${path.module}/policies/heartbeats.json.tftpl", {
     state_machine_arns = jsonencode(var.state_machine_arns)
   })
 }

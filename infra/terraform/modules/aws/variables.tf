@@ -243,7 +243,7 @@ variable "run_ttl_hours" {
 }
 
 variable "slack_webhook" {
-  description = "Webhook that is told of failed and degraded runs and verdicts: a reference to its URL, secretsmanager://name or ssm://name, and the ARN of that secret or parameter."
+  description = "Webhook that is told of failed and degraded runs and verdicts, and of changed columns: a reference to its URL, secretsmanager://name or ssm://name, and the ARN of that secret or parameter."
   type = object({
     reference = string
     arn       = string
@@ -253,6 +253,17 @@ variable "slack_webhook" {
   validation {
     condition     = var.slack_webhook == null || can(regex("^(secretsmanager|ssm)://.+", var.slack_webhook.reference))
     error_message = "The reference is secretsmanager://name or ssm://name: the URL itself is a secret."
+  }
+}
+
+variable "notification_topic_arn" {
+  description = "SNS topic that is told how each run ends, and of each verdict, as JSON. Subscribers filter by the attributes kind, status, outcome (success, degraded, failure) and schema_changed. A topic with a key of its own grants the functions' roles its use there."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.notification_topic_arn == null || can(regex("^arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+$", var.notification_topic_arn))
+    error_message = "A topic is named by its ARN, arn:aws:sns:region:account:name. Topics that keep an order, .fifo, are not supported."
   }
 }
 

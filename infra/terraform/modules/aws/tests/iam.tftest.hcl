@@ -170,9 +170,47 @@ run "task_tokens_are_answered_for_the_machines_that_are_named" {
   }
 
   assert {
-    condition     = alltrue([for policy in values(aws_iam_role_policy.callbacks) : jsondecode(policy.policy).Statement[0].Resource == ["arn:aws:states:eu-central-1:123456789012:stateMachine:nightly"]])
+    condition     = keys(aws_iam_role_policy.heartbeats) == ["planner"]
+    error_message = "Roles: ${jsonencode(keys(aws_iam_role_policy.heartbeats))}"
+  }
+
+  assert {
+    condition     = alltrue([for policy in concat(values(aws_iam_role_policy.callbacks), values(aws_iam_role_policy.heartbeats)) : jsondecode(policy.policy).Statement[0].Resource == ["arn:aws:states:eu-central-1:123456789012:stateMachine:nightly"]])
     error_message = "A token of another machine could be answered."
   }
+}
+
+run "a_topic_is_told_by_those_who_end_runs" {
+  command = plan
+
+  variables {
+    notification_topic_arn = "arn:aws:sns:eu-central-1:123456789012:runs"
+  }
+
+  assert {
+    condition     = toset([for name, policy in aws_iam_role_policy.this : name if policy.name == "notifications"]) == toset(["planner-notifications", "finalizer-notifications", "validator-notifications"])
+    error_message = "Policies: ${jsonencode(keys(aws_iam_role_policy.this))}"
+  }
+
+  assert {
+    condition     = [for name in ["planner", "finalizer", "validator"] : aws_lambda_function.this[name].environment[0].variables.LAPSTRAKE_SNS_TOPIC] == [for i in range(3) : "arn:aws:sns:eu-central-1:123456789012:runs"]
+    error_message = "Not all of the functions know the topic."
+  }
+
+  assert {
+    condition     = !contains(keys(aws_lambda_function.this["chunk"].environment[0].variables), "LAPSTRAKE_SNS_TOPIC")
+    error_message = "The chunk function tells nobody."
+  }
+}
+
+run "a_topic_that_keeps_an_order_is_refused" {
+  command = plan
+
+  variables {
+    notification_topic_arn = "arn:aws:sns:eu-central-1:123456789012:runs.fifo"
+  }
+
+  expect_failures = [var.notification_topic_arn]
 }
 
 run "a_state_machine_with_a_wildcard_is_refused" {
