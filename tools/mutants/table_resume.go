@@ -1,6 +1,9 @@
 package main
 
-const resumeFile = "functions/planner/resume.go"
+const (
+	resumeFile = "functions/planner/resume.go"
+	reviveFile = "functions/planner/revive.go"
+)
 
 // resumeMutants break R0 to R6 (architecture §2.7).
 var resumeMutants = []mutant{
@@ -21,13 +24,13 @@ var resumeMutants = []mutant{
 	{
 		name: "moves-under-another-owner", rule: "R5, ADR-0004",
 		removes:  "nothing is moved by a planner that has lost the fence",
-		edits:    []edit{holds(resumeFile, "planner.mayMove", "!held.Owns(p.run.RunID, p.gen)", "false")},
+		edits:    []edit{holds(reviveFile, "planner.mayMove", "!held.Owns(p.run.RunID, p.gen)", "false")},
 		caughtBy: planning("TestSleepingResumeOfALostDocumentMovesNothing"),
 	},
 	{
 		name: "moves-of-a-committed-run", rule: "R5, V16",
 		removes:  "nothing of a run is moved that has committed meanwhile",
-		edits:    []edit{holds(resumeFile, "planner.mayMove", "err == nil && m != nil && m.Status == contract.StatusSuccess", "false")},
+		edits:    []edit{holds(reviveFile, "planner.mayMove", "err == nil && m != nil && m.Status == contract.StatusSuccess", "false")},
 		caughtBy: planning("TestResumeMovesNothingOfARunThatCommitsMeanwhile"),
 	},
 	{
@@ -51,55 +54,55 @@ var resumeMutants = []mutant{
 	{
 		name: "resume-puts-no-tasks", rule: "R2b", core: true,
 		removes:  "a resume puts the tasks that its dead planner did not",
-		edits:    []edit{reads(resumeFile, "planner.reviveTasks", "p.putTasks(ctx, plan)", "func() error { if $on { return nil }; return p.putTasks(ctx, plan) }()")},
+		edits:    []edit{reads(reviveFile, "planner.reviveTasks", "p.putTasks(ctx, plan)", "func() error { if $on { return nil }; return p.putTasks(ctx, plan) }()")},
 		caughtBy: planning("TestResumePutsTheTasksThatAreMissing"),
 	},
 	{
 		name: "leases-not-revoked", rule: "R3",
 		removes:  "a resume revokes the leases of older generations",
-		edits:    []edit{holds(resumeFile, "planner.reviveTasks", "c.Status != runstate.ChunkCompleted && c.Gen < p.gen", "false")},
+		edits:    []edit{holds(reviveFile, "planner.reviveTasks", "c.Status != runstate.ChunkCompleted && c.Gen < p.gen", "false")},
 		caughtBy: planning("TestResumeRevokesBeforeItLists"),
 	},
 	{
 		name: "quarantine-before-revoke", rule: "R3, R5", core: true,
 		removes:  "leases are revoked before the prefix is looked at",
-		edits:    []edit{ahead(resumeFile, "planner.reviveTasks", "for _, c := range chunks { if c.Status != runstate.ChunkCompleted && c.Gen < p.gen {", "if err := p.compare(ctx, plan, chunks); err != nil { return wire.TriggerResult{}, err }"), reads(resumeFile, "planner.reviveTasks", "if err := p.compare(ctx, plan, chunks); err != nil { // R5", "if err := func() error { if $on { return nil }; return p.compare(ctx, plan, chunks) }(); err != nil { // R5")},
+		edits:    []edit{ahead(reviveFile, "planner.reviveTasks", "for _, c := range chunks { if c.Status != runstate.ChunkCompleted && c.Gen < p.gen {", "if err := p.compare(ctx, plan, chunks); err != nil { return wire.TriggerResult{}, err }"), reads(reviveFile, "planner.reviveTasks", "if err := p.compare(ctx, plan, chunks); err != nil { // R5", "if err := func() error { if $on { return nil }; return p.compare(ctx, plan, chunks) }(); err != nil { // R5")},
 		caughtBy: planning("TestResumeRevokesBeforeItLists"),
 	},
 	{
 		name: "recorded-parts-of-the-first-query", rule: "R4",
 		removes:  "what is recorded is read after the leases were revoked",
-		edits:    []edit{reads(resumeFile, "planner.reviveTasks", "if chunks, err = dispatch.AllChunks(ctx, p.State, shards); err != nil { // R4", "if first := chunks; $on { chunks = first } else if chunks, err = dispatch.AllChunks(ctx, p.State, shards); err != nil { // R4")},
+		edits:    []edit{reads(reviveFile, "planner.reviveTasks", "if chunks, err = dispatch.AllChunks(ctx, p.State, shards); err != nil { // R4", "if first := chunks; $on { chunks = first } else if chunks, err = dispatch.AllChunks(ctx, p.State, shards); err != nil { // R4")},
 		caughtBy: planning("TestResumeReadsTheTasksAgainAfterItHasRevoked"),
 	},
 	{
 		name: "prefix-not-compared", rule: "R5, M8",
 		removes:  "a resume compares the prefix with what is recorded",
-		edits:    []edit{ahead(resumeFile, "planner.compare", "var recorded []runstate.PartRecord", "return nil")},
+		edits:    []edit{ahead(reviveFile, "planner.compare", "var recorded []runstate.PartRecord", "return nil")},
 		caughtBy: planning("TestEveryRowOfTheResumeMatrix"),
 	},
 	{
 		name: "repaired-parts-are-moved-by-two", rule: "R5, V16",
 		removes:  "a planner that repaired nothing moves nothing of it",
-		edits:    []edit{does(resumeFile, "planner.compare", "found.Moves = slices.DeleteFunc(found.Moves, func(m commit.Move) bool { return owner[m.From] == id })", "")},
+		edits:    []edit{does(reviveFile, "planner.compare", "found.Moves = slices.DeleteFunc(found.Moves, func(m commit.Move) bool { return owner[m.From] == id })", "")},
 		caughtBy: planning("TestMoverThatWasOvertakenMovesNothingThatIsRecorded"),
 	},
 	{
 		name: "superseded-parts-are-recorded", rule: "R4",
 		removes:  "the parts of a repaired task do not count",
-		edits:    []edit{holds(resumeFile, "planner.compare", "c.Live()", "true")},
+		edits:    []edit{holds(reviveFile, "planner.compare", "c.Live()", "true")},
 		caughtBy: planning("TestResumeMovesWhatARepairHasReplaced"),
 	},
 	{
 		name: "completed-tasks-not-joined-again", rule: "R6, V17",
 		removes:  "a resume joins the completed tasks again",
-		edits:    []edit{ahead(resumeFile, "planner.reviveTasks", "if err := p.dispatcher().Redrive(", "continue")},
+		edits:    []edit{ahead(reviveFile, "planner.reviveTasks", "if err := p.dispatcher().Redrive(", "continue")},
 		caughtBy: planning("TestResumeDrivesTheFanInAgain"),
 	},
 	{
 		name: "resume-sends-nothing", rule: "R6, V17",
 		removes:  "a resume sends the tasks that are left",
-		edits:    []edit{ahead(resumeFile, "planner.reviveTasks", "if err := p.enqueue(ctx, pending)", "return wire.TriggerResult{RunID: p.run.RunID, Status: wire.Started, Chunks: len(pending)}, nil")},
+		edits:    []edit{ahead(reviveFile, "planner.reviveTasks", "if err := p.enqueue(ctx, pending)", "return wire.TriggerResult{RunID: p.run.RunID, Status: wire.Started, Chunks: len(pending)}, nil")},
 		caughtBy: planning("TestResumeDrivesTheFanInAgain"),
 	},
 	{

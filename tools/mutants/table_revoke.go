@@ -8,15 +8,15 @@ var revokeMutants = []mutant{
 	{
 		name: "no-revocation", rule: "ADR-0007, V16",
 		removes:  "a resume revokes the older generations of its run before it moves anything",
-		edits:    []edit{ahead(resumeFile, "planner.revokeGenerations", "first := plan.FirstGeneration", "return nil, nil")},
+		edits:    []edit{ahead(reviveFile, "planner.revokeGenerations", "first := plan.FirstGeneration", "return nil, nil")},
 		caughtBy: planning("TestResumeMovesNothingThatAnOlderGenerationCommits"),
 	},
 	{
 		name: "revocation-after-the-list", rule: "ADR-0007, V16",
 		removes: "a resume revokes before it looks at what is to be moved",
 		edits: []edit{
-			reads(resumeFile, "planner.compare", "promised, err := p.revokeGenerations(ctx, plan)", "promised, err := map[string]bool(nil), error(nil); if !$on { promised, err = p.revokeGenerations(ctx, plan) }"),
-			ahead(resumeFile, "planner.compare", "if err := p.mayMove(ctx); err != nil {", "if _, err := p.revokeGenerations(ctx, plan); err != nil { return err }"),
+			reads(reviveFile, "planner.compare", "promised, err := p.revokeGenerations(ctx, plan)", "promised, err := map[string]bool(nil), error(nil); if !$on { promised, err = p.revokeGenerations(ctx, plan) }"),
+			ahead(reviveFile, "planner.compare", "if err := p.mayMove(ctx); err != nil {", "if _, err := p.revokeGenerations(ctx, plan); err != nil { return err }"),
 		},
 		caughtBy: planning("TestResumeMovesNothingThatAnOlderGenerationCommits"),
 	},
@@ -79,7 +79,7 @@ var revokeMutants = []mutant{
 	{
 		name: "repair-revokes-what-it-repairs", rule: "ADR-0007, ADR-0003",
 		removes:  "in a repair the generation that has committed is over",
-		edits:    []edit{does(resumeFile, "planner.revokeGenerations", "first = sidecar.Generation + 1", "_ = sidecar")},
+		edits:    []edit{does(reviveFile, "planner.revokeGenerations", "first = sidecar.Generation + 1", "_ = sidecar")},
 		caughtBy: planning("TestRepairOfAPublishedRun/truncated"),
 	},
 	{
