@@ -9,6 +9,6 @@ import (
 // message is hidden, though no driver should have put one there (SEC-01).
 func Failure(err error) fault.Failure {
 	f := fault.FailureOf(err)
-	f.Message = fault.Shortened(telemetry.Redact(err.Error()))
+	f.Message = telemetry.Told(err.Error())
 	return f
 }

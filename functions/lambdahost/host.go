@@ -118,7 +118,7 @@ func failure(err error) error {
 	if kind == "" {
 		kind = string(fault.ClassOf(err))
 	}
-	return messages.InvokeResponse_Error{Type: kind, Message: fault.Shortened(telemetry.Redact(err.Error()))}
+	return messages.InvokeResponse_Error{Type: kind, Message: telemetry.Told(err.Error())}
 }
 
 // Planner returns a function for direct invocations: the payload is a trigger,

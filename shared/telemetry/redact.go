@@ -3,12 +3,18 @@ package telemetry
 import (
 	"regexp"
 	"strings"
+
+	"github.com/lapstrake/lapstrake/shared/fault"
 )
 
 const (
 	hidden     = "***"
 	hiddenUser = "REDACTED"
 )
+
+// Told is a message as it is stored, answered and sent on: what looks like a
+// secret is hidden, and then it is cut as [fault.Shortened] does.
+func Told(message string) string { return fault.Shortened(Redact(message)) }
 
 // Redact hides what is, or looks like, a secret in s: the user information of
 // URLs and DSNs, the values of passwords and the like in key=value, JSON and

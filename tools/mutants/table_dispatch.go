@@ -99,7 +99,7 @@ var dispatchMutants = []mutant{
 	{
 		name: "failure-tells-its-secret", rule: "SEC-01",
 		removes:  "a failure is stored without what looks like a secret",
-		edits:    []edit{reads("functions/dispatch/failure.go", "Failure", "telemetry.Redact(err.Error())", "map[bool]string{true: err.Error(), false: telemetry.Redact(err.Error())}[$on]")},
+		edits:    []edit{reads("functions/dispatch/failure.go", "Failure", "telemetry.Told(err.Error())", "map[bool]string{true: err.Error(), false: telemetry.Told(err.Error())}[$on]")},
 		caughtBy: passing("TestFailureHidesSecrets"),
 	},
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/notify"
 	"github.com/lapstrake/lapstrake/shared/telemetry"
 )
@@ -95,7 +94,7 @@ func outcome(e notify.Event) string {
 func told(e notify.Event) notify.Event {
 	if e.Failure != nil {
 		f := *e.Failure
-		f.Message = fault.Shortened(telemetry.Redact(f.Message))
+		f.Message = telemetry.Told(f.Message)
 		e.Failure = &f
 	}
 	e.Findings = e.Findings[:min(len(e.Findings), findingsMost)]

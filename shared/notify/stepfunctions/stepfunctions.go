@@ -88,7 +88,7 @@ func outputOf(e notify.Event) wire.RunOutput {
 			f = *e.Failure
 		}
 		// The whole cause may have 32 KiB.
-		f.Message = fault.Shortened(telemetry.Redact(cmp.Or(f.Message, "the run is "+e.Status)))
+		f.Message = telemetry.Told(cmp.Or(f.Message, "the run is "+e.Status))
 		out.Error = &f
 	}
 	return out
