@@ -112,13 +112,8 @@ func (p Plan) Encode() ([]byte, error) {
 // are not replaced at one moment.
 func Decode(body []byte) (Plan, error) {
 	var p Plan
-	exact := json.NewDecoder(bytes.NewReader(body))
-	exact.DisallowUnknownFields()
-	unknown := exact.Decode(&p)
-	if unknown == nil {
-		_, unknown = exact.Token()
-	}
-	if !errors.Is(unknown, io.EOF) { // this is no plan, or one of a newer planner
+	unknown := decodeExact(body, &p)
+	if unknown != nil { // this is no plan, or one of a newer planner
 		p = Plan{}
 		if err := json.Unmarshal(body, &p); err != nil {
 			return p, fmt.Errorf("plan: %w", err)
@@ -127,10 +122,23 @@ func Decode(body []byte) (Plan, error) {
 	if p.PlanVersion != PlanVersion {
 		return p, fault.New(fault.Permanent, "LAPSTRAKE_PLAN_VERSION", "plan of run %s has version %d, this function reads version %d", p.RunID, p.PlanVersion, PlanVersion)
 	}
-	if !errors.Is(unknown, io.EOF) {
+	if unknown != nil {
 		return p, fault.Wrap(unknown, fault.Retryable, "LAPSTRAKE_PLAN_FIELD_UNKNOWN", "the plan of run %s was made by a newer version than this one and says something that this one would leave out; nothing was read. Deploy all functions in one version: the run goes on then", p.RunID)
 	}
 	return p, nil
+}
+
+// decodeExact decodes one JSON value, every field of which p has.
+func decodeExact(body []byte, p *Plan) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(p); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("something follows the end of the plan")
+	}
+	return nil
 }
 
 // Naming returns how parts written under generation g are named.
