@@ -15,8 +15,7 @@ const processBytes = 32 << 20
 // workerBytes is what one worker holds of an export at most: a part, an open row
 // group whose pages do not shrink, and two batches.
 func workerBytes(e exportconfig.Export) int64 {
-	const usualRowGroup = 32 << 20
-	return e.PartBytes + e.PartBytes/8 + cmp.Or(e.RowGroupBytes, usualRowGroup) + 32<<20
+	return e.PartBytes + e.PartBytes/8 + cmp.Or(e.RowGroupBytes, exportconfig.UsualRowGroupBytes) + 32<<20
 }
 
 // garbagePercent is how much garbage may lie beside what is in use. A part is

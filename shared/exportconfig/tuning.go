@@ -18,9 +18,9 @@ var profiles = map[string]profile{
 
 const (
 	defaultMaxValueBytes = 256 * mebibyte
-	// defaultRowGroupBytes is what one row group may hold in memory when the
-	// config does not say (architecture §3.3).
-	defaultRowGroupBytes = 32 * mebibyte
+	// UsualRowGroupBytes is what one row group may hold in memory when the config
+	// does not say (architecture §3.3).
+	UsualRowGroupBytes = 32 * mebibyte
 )
 
 // tune reads the tuning of an export: its own block, then the source's, then
@@ -106,7 +106,7 @@ func (r *reader) parquet(m, export *mapping, e *Export) {
 	if export.has("max_file_size") {
 		quarter := max(e.PartBytes/4, 1)
 		if target == 0 || target > quarter {
-			e.RowGroupBytes = min(quarter, defaultRowGroupBytes)
+			e.RowGroupBytes = min(quarter, UsualRowGroupBytes)
 		}
 	}
 }

@@ -93,8 +93,8 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 // so that batches are small beside a part: it is at most an eighth, and a row,
 // above its size (WRT-16).
 func batchBytes(e exportconfig.Export) int64 {
-	const usual, least = 8 << 20, 16 << 10
-	return min(cmp.Or(e.BatchBytes, usual), max(e.PartBytes/8, least))
+	const least = 16 << 10
+	return min(cmp.Or(e.BatchBytes, source.UsualBatchBytes), max(e.PartBytes/8, least))
 }
 
 // window is the plan's. A repair delivers at its end just the rows that were

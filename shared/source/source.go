@@ -215,12 +215,31 @@ type ReadSpec struct {
 	Ordered bool
 	// Unique is true when no two rows have the same key.
 	Unique bool
-	// BatchRows and BatchBytes end a batch; a batch has at least one row.
+	// BatchRows and BatchBytes end a batch; a batch has at least one row. 0 is
+	// the usual size.
 	BatchRows  int
 	BatchBytes int64
 	// MaxValueBytes fails the read, naming column and key, at a larger value
 	// (WRT-20). 0 is no limit.
 	MaxValueBytes int64
+}
+
+// The usual size of a batch.
+const (
+	UsualBatchRows  = 8192
+	UsualBatchBytes = 8 << 20
+)
+
+// Batch returns what ends a batch of the read.
+func (s ReadSpec) Batch() (rows int, bytes int64) {
+	rows, bytes = s.BatchRows, s.BatchBytes
+	if rows <= 0 {
+		rows = UsualBatchRows
+	}
+	if bytes <= 0 {
+		bytes = UsualBatchBytes
+	}
+	return rows, bytes
 }
 
 // Reader returns the rows of one range.

@@ -14,11 +14,6 @@ import (
 	"github.com/lapstrake/lapstrake/shared/source/shape"
 )
 
-const (
-	defaultBatchRows  = 8192
-	defaultBatchBytes = 8 << 20
-)
-
 // Read implements [source.Source]. ctx bounds the opening only; afterwards the
 // context of each Next does. The server sends a batch when it is asked for one.
 func (s *Source) Read(ctx context.Context, spec source.ReadSpec) (source.Reader, error) {
@@ -58,12 +53,7 @@ func (s *Source) open(ctx context.Context, spec source.ReadSpec) (*reader, error
 		text:     extjson.Encoder{Canonical: s.session.cfg.Mongo.Canonical},
 		ids:      extjson.Encoder{Canonical: true},
 	}
-	if r.batchRows = spec.BatchRows; r.batchRows <= 0 {
-		r.batchRows = defaultBatchRows
-	}
-	if r.batchBytes = spec.BatchBytes; r.batchBytes <= 0 {
-		r.batchBytes = defaultBatchBytes
-	}
+	r.batchRows, r.batchBytes = spec.Batch()
 	command, err := s.session.command(r)
 	if err != nil {
 		return nil, err

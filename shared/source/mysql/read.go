@@ -13,11 +13,6 @@ import (
 	"github.com/lapstrake/lapstrake/shared/source/shape"
 )
 
-const (
-	defaultBatchRows  = 8192
-	defaultBatchBytes = 8 << 20
-)
-
 // Read implements [source.Source]. ctx bounds the opening only; afterwards the
 // context of each Next does. While the caller does not come for the next batch,
 // the server waits (OPS-02), up to net_write_timeout of the session.
@@ -76,15 +71,10 @@ func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, pl
 	rd := &reader{
 		source: s, relation: r, columns: columns, key: plan, position: position,
 		cuttable: plan.Cuttable(spec), spec: spec,
-		batchRows: spec.BatchRows, batchBytes: spec.BatchBytes, limit: spec.MaxValueBytes,
+		limit: spec.MaxValueBytes,
 		batch: rowbatch.New(spec.Columns),
 	}
-	if rd.batchRows <= 0 {
-		rd.batchRows = defaultBatchRows
-	}
-	if rd.batchBytes <= 0 {
-		rd.batchBytes = defaultBatchBytes
-	}
+	rd.batchRows, rd.batchBytes = spec.Batch()
 	for _, c := range columns {
 		rd.forms = append(rd.forms, formOf(c))
 		rd.fixed += rowbatch.FixedSize(c.Type)

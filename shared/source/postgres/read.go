@@ -13,11 +13,6 @@ import (
 	"github.com/lapstrake/lapstrake/shared/source/rowkey"
 )
 
-const (
-	defaultBatchRows  = 8192
-	defaultBatchBytes = 8 << 20
-)
-
 // Read implements [source.Source]. ctx bounds the opening only; afterwards the
 // context of each Next does.
 //
@@ -125,13 +120,8 @@ func newReader(s *Source, r relation, spec source.ReadSpec, columns []column, pl
 	for range 2 {
 		rd.free <- newBuffer(spec.Columns, hidden)
 	}
-	rd.decoder = decoder{layout: layoutOf(columns, len(hidden), spec.MaxValueBytes), batchRows: spec.BatchRows, batchSize: spec.BatchBytes, full: rd.handOver}
-	if rd.decoder.batchRows <= 0 {
-		rd.decoder.batchRows = defaultBatchRows
-	}
-	if rd.decoder.batchSize <= 0 {
-		rd.decoder.batchSize = defaultBatchBytes
-	}
+	rd.decoder = decoder{layout: layoutOf(columns, len(hidden), spec.MaxValueBytes), full: rd.handOver}
+	rd.decoder.batchRows, rd.decoder.batchSize = spec.Batch()
 	return rd
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/lapstrake/lapstrake/shared/rowtype"
+	"github.com/lapstrake/lapstrake/shared/source"
 	"pgregory.net/rapid"
 )
 
@@ -108,7 +109,7 @@ func newDecoding(t testing.TB, batchRows int, natives ...string) *decoding {
 		types = append(types, c.Column)
 	}
 	d := &decoding{columns: columns}
-	d.decoder = &decoder{layout: layoutOf(columns, 0, 0), batchRows: batchRows, batchSize: defaultBatchBytes, buffer: newBuffer(types, nil)}
+	d.decoder = &decoder{layout: layoutOf(columns, 0, 0), batchRows: batchRows, batchSize: source.UsualBatchBytes, buffer: newBuffer(types, nil)}
 	d.full = func(b *buffer) (*buffer, error) {
 		d.batches = append(d.batches, b.batch.Rows)
 		for i := range b.batch.Rows {

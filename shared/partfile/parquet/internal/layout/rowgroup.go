@@ -1,17 +1,17 @@
 package layout
 
 import (
+	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/partfile"
 	"github.com/lapstrake/lapstrake/shared/rowbatch"
 	"github.com/lapstrake/lapstrake/shared/rowtype"
 )
 
-// Defaults of a row group, and the limit that keeps the offsets of a column's
+// The usual rows of a row group, and the limit that keeps the offsets of a column's
 // bytes within 31 bits.
 const (
-	defaultRowGroupRows  = 1 << 20
-	defaultRowGroupBytes = 32 << 20
-	maxRowGroupBytes     = 1 << 30
+	defaultRowGroupRows = 1 << 20
+	maxRowGroupBytes    = 1 << 30
 )
 
 // RowGroup knows how full the open row group is. Where a group ends depends on
@@ -27,7 +27,7 @@ type RowGroup struct {
 // NewRowGroup returns an empty row group with the options' limits, or the
 // defaults.
 func NewRowGroup(o partfile.Options) RowGroup {
-	g := RowGroup{mostRows: defaultRowGroupRows, mostBytes: defaultRowGroupBytes}
+	g := RowGroup{mostRows: defaultRowGroupRows, mostBytes: exportconfig.UsualRowGroupBytes}
 	if o.RowGroupRows > 0 {
 		g.mostRows = int(min(o.RowGroupRows, maxRowGroupBytes))
 	}
