@@ -65,6 +65,7 @@ func Run(ctx context.Context, j Job) (Outcome, error) {
 		Writer: j.Plan.Export.ParquetWriter, Encoding: j.Plan.Export.ParquetEncoding,
 		Memory: &partfile.Memory{},
 	}
+	defer l.options.Memory.Release()
 	if err := j.Format.Check(l.options); err != nil {
 		return Outcome{}, err
 	}

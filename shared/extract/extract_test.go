@@ -105,13 +105,19 @@ type lines struct {
 	// memory has what each part was given to be written into; nil asks for no
 	// record.
 	memory *[][]byte
+	// released counts the workspaces that were given back.
+	released int
 }
+
+// Release is of the workspace, which is the format itself.
+func (l *lines) Release() { l.released++ }
 
 func (lines) Check(partfile.Options) error { return nil }
 func (l *lines) New(o partfile.Options) (partfile.Writer, error) {
 	if l.memory != nil {
 		*l.memory = append(*l.memory, o.Memory.TakeBody())
 	}
+	o.Memory.Workspace = l
 	return &lines{}, nil
 }
 func (l *lines) Size() int64 { return int64(l.body.Len()) }
@@ -187,8 +193,12 @@ func TestBatchesAreSmallBesideAPart(t *testing.T) {
 func TestPartsShareTheirMemory(t *testing.T) {
 	j := job(&rows{n: 100, group: 1, batch: 10}, memory.New("memory://b", memory.LikeS3), 50)
 	var given [][]byte
-	j.Format = &lines{memory: &given}
+	format := &lines{memory: &given}
+	j.Format = format
 	out, err := Run(t.Context(), j)
+	if format.released != 1 {
+		t.Errorf("at the end of the task its workspace was given back %d times", format.released)
+	}
 	if err != nil || len(given) < 4 || len(given) != len(out.Result.Parts) {
 		t.Fatalf("%d parts, %d writers (%v)", len(out.Result.Parts), len(given), err)
 	}

@@ -42,7 +42,20 @@ type Memory struct {
 	Body []byte
 	// Workspace is what a writer had beside the body. Only writers of the same
 	// format know it.
-	Workspace any
+	Workspace Workspace
+}
+
+// Workspace is of no use after Release, which gives back what tasks to come can
+// use of it.
+type Workspace interface{ Release() }
+
+// Release ends the task: what is left goes to those that come. m may be nil.
+func (m *Memory) Release() {
+	if m == nil || m.Workspace == nil {
+		return
+	}
+	m.Workspace.Release()
+	m.Workspace = nil
 }
 
 // TakeBody returns the body and leaves none. m may be nil.

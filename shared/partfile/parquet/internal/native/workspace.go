@@ -35,12 +35,12 @@ type kind struct {
 func newWorkspace(o partfile.Options, level int) (*workspace, error) {
 	k := kind{slices.Clone(o.Columns), o.Encoding, o.Compression, level}
 	if o.Memory != nil {
-		earlier, ok := o.Memory.Workspace.(*workspace)
-		o.Memory.Workspace = nil
-		if ok && reflect.DeepEqual(earlier.kind, k) {
+		if earlier, ok := o.Memory.Workspace.(*workspace); ok && reflect.DeepEqual(earlier.kind, k) {
+			o.Memory.Workspace = nil
 			earlier.restart()
 			return earlier, nil
 		}
+		o.Memory.Release()
 	}
 	root, err := layout.Schema(o.Columns)
 	if err != nil {
@@ -67,13 +67,17 @@ func (s *workspace) restart() {
 	}
 }
 
-// leave hands the workspace to the next part, or its codecs to whoever needs
-// such.
+// leave hands the workspace to the next part of the task, if there may be one.
 func (s *workspace) leave(to *partfile.Memory) {
 	if to != nil {
 		to.Workspace = s
 		return
 	}
+	s.Release()
+}
+
+// Release gives the codecs to the parts of other tasks.
+func (s *workspace) Release() {
 	s.scratch.text.Release()
 	s.scratch.light.Release()
 }
