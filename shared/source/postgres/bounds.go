@@ -17,7 +17,7 @@ var integers = map[string]bool{"int2": true, "int4": true, "int8": true, "oid": 
 // IntegerBounds implements [source.Source].
 func (s *Source) IntegerBounds(ctx context.Context, rel source.Relation, key keyspace.Column) (source.IntegerBounds, error) {
 	what := fmt.Sprintf("find the bounds of %s of %s", sqltext.Postgres.Name(key.Name), label(rel))
-	rows, _, err := s.settledQuery(ctx, what, func() (relation, string, error) {
+	rows, err := s.settledQuery(ctx, what, func() (relation, string, error) {
 		r, err := s.session.find(ctx, rel)
 		if err != nil {
 			return r, "", err

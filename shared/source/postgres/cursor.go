@@ -28,8 +28,9 @@ var ages = map[string]bool{"date": true, "timestamp": true, "timestamptz": true}
 // transaction, so everything is decided at one moment under one snapshot.
 func (s *Source) CursorEnd(ctx context.Context, rel source.Relation, q source.CursorQuery) (source.CursorEnd, error) {
 	var cursor column
+	var at place
 	what := fmt.Sprintf("find the end of the cursor %s of %s", q.Cursor.Expression(), label(rel))
-	rows, at, err := s.settledQuery(ctx, what, func() (relation, string, error) {
+	rows, err := s.settledQuery(ctx, what, func() (relation, string, error) {
 		r, err := s.session.find(ctx, rel)
 		if err != nil {
 			return r, "", err
@@ -51,6 +52,9 @@ func (s *Source) CursorEnd(ctx context.Context, rel source.Relation, q source.Cu
 		}
 		young, err := s.settling(ctx, q.Settle, r, columns)
 		if err != nil {
+			return r, "", err
+		}
+		if at, err = s.session.position(ctx); err != nil {
 			return r, "", err
 		}
 		return r, endStatement(r, cursor, key, young, q), nil

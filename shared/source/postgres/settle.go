@@ -78,15 +78,13 @@ select exists (
 }
 
 // settledQuery runs one statement on a relation in a transaction of its own,
-// and again if the relation moved under it. The place is one that the server had
-// come to with everything that the statement saw.
-func (s *Source) settledQuery(ctx context.Context, what string, build func() (relation, string, error)) ([]row, place, error) {
+// and again if the relation moved under it.
+func (s *Source) settledQuery(ctx context.Context, what string, build func() (relation, string, error)) ([]row, error) {
 	if err := s.idle(); err != nil {
-		return nil, place{}, err
+		return nil, err
 	}
 	for range movedAttempts {
 		var rows []row
-		var at place
 		err := s.session.transaction(ctx, what, func() error {
 			r, statement, err := build()
 			if err != nil || statement == "" {
@@ -95,15 +93,11 @@ func (s *Source) settledQuery(ctx context.Context, what string, build func() (re
 			if rows, err = s.session.query(ctx, statement); err != nil {
 				return err
 			}
-			if err := s.session.settle(ctx, r, statement); err != nil {
-				return err
-			}
-			at, err = s.session.position(ctx)
-			return err
+			return s.session.settle(ctx, r, statement)
 		})
 		if !errors.Is(err, errMoved) {
-			return rows, at, err
+			return rows, err
 		}
 	}
-	return nil, place{}, movedTooOften(what)
+	return nil, movedTooOften(what)
 }

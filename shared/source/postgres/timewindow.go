@@ -16,7 +16,7 @@ import (
 func (s *Source) TimeWindow(ctx context.Context, rel source.Relation, key keyspace.Column, unix bool, from, to time.Time) (keyspace.Window, int64, error) {
 	w := keyspace.Window{Cursor: key, FromIncluded: true, ToExcluded: true}
 	what := fmt.Sprintf("find the window of %s of %s", sqltext.Postgres.Name(key.Name), label(rel))
-	rows, _, err := s.settledQuery(ctx, what, func() (relation, string, error) {
+	rows, err := s.settledQuery(ctx, what, func() (relation, string, error) {
 		r, err := s.session.find(ctx, rel)
 		if err != nil {
 			return r, "", err
