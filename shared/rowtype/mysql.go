@@ -72,10 +72,7 @@ func (t MySQLType) Map() (Mapping, error) {
 		return m, t.unmapped("has no mapping")
 	}
 	if m.Type.Kind == Decimal {
-		if t.Precision < 1 || t.Precision > MaxPrecision || t.Scale < 0 || t.Scale > t.Precision {
-			return Mapping{}, t.unmapped("has no precision that can be delivered")
-		}
-		m.Type.Precision, m.Type.Scale = t.Precision, t.Scale
+		return m.declared(t, t.Precision, t.Scale, MaxPrecision)
 	}
 	return m, nil
 }
@@ -117,11 +114,7 @@ func (t MySQLType) Override(to Type) (Mapping, error) {
 	if ok {
 		return Mapping{Type: to, Fidelity: Compatible}, nil
 	}
-	why := "cannot be delivered as " + to.String() + " without changing values"
-	if err != nil {
-		return Mapping{}, t.unmapped(why)
-	}
-	return Mapping{}, &UnmappedError{Native: t.Native(), Why: why, Advice: "leave the override out for " + mapped.Type.String()}
+	return Mapping{}, changed(t, to, mapped, err)
 }
 
 // text reports whether values are text already.

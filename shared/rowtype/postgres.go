@@ -174,11 +174,7 @@ func (t PostgresType) Override(to Type) (Mapping, error) {
 			return Mapping{Type: to, Fidelity: Exact}, nil
 		}
 	}
-	why := "cannot be delivered as " + to.String() + " without changing values"
-	if err != nil {
-		return Mapping{}, t.unmapped(why)
-	}
-	return Mapping{}, &UnmappedError{Native: t.Native(), Why: why, Advice: "leave the override out for " + mapped.Type.String()}
+	return Mapping{}, changed(t, to, mapped, err)
 }
 
 // HasServerText reports whether the server's text of a value means the same

@@ -43,10 +43,7 @@ func (t SQLServerType) Map() (Mapping, error) {
 		return m, t.unmapped("has no mapping")
 	}
 	if t.Name == "decimal" || t.Name == "numeric" {
-		if t.Precision < 1 || t.Precision > 38 || t.Scale < 0 || t.Scale > t.Precision {
-			return Mapping{}, t.unmapped("has no precision that can be delivered")
-		}
-		m.Type.Precision, m.Type.Scale = t.Precision, t.Scale
+		return m.declared(t, t.Precision, t.Scale, 38)
 	}
 	return m, nil
 }
@@ -90,11 +87,7 @@ func (t SQLServerType) Override(to Type) (Mapping, error) {
 	if ok {
 		return Mapping{Type: to, Fidelity: fidelity}, nil
 	}
-	why := "cannot be delivered as " + to.String() + " without changing values"
-	if err != nil {
-		return Mapping{}, t.unmapped(why)
-	}
-	return Mapping{}, &UnmappedError{Native: t.Native(), Why: why, Advice: "leave the override out for " + mapped.Type.String()}
+	return Mapping{}, changed(t, to, mapped, err)
 }
 
 // CLR reports whether values are objects of the server's .NET types, of which

@@ -18,6 +18,9 @@ type SourceType interface {
 
 	// row names the type's row in the table of its source.
 	row() string
+
+	// unmapped is an *UnmappedError with the overrides that work.
+	unmapped(why string) error
 }
 
 // Mapping is how the values of a SourceType are delivered.
@@ -44,6 +47,26 @@ func Resolve(t SourceType, override string) (Mapping, error) {
 		return Mapping{}, err
 	}
 	return t.Override(to)
+}
+
+// declared is the mapping of a decimal with the digits that it is declared with,
+// at most most of them.
+func (m Mapping) declared(t SourceType, precision, scale, most int) (Mapping, error) {
+	if precision < 1 || precision > most || scale < 0 || scale > precision {
+		return Mapping{}, t.unmapped("has no precision that can be delivered")
+	}
+	m.Type.Precision, m.Type.Scale = precision, scale
+	return m, nil
+}
+
+// changed is the refusal to deliver a type as another one, which would change
+// values. mapped and err are what the type's own Map returns.
+func changed(t SourceType, to Type, mapped Mapping, err error) error {
+	why := "cannot be delivered as " + to.String() + " without changing values"
+	if err != nil {
+		return t.unmapped(why)
+	}
+	return &UnmappedError{Native: t.Native(), Why: why, Advice: "leave the override out for " + mapped.Type.String()}
 }
 
 // UnmappedError says why a type cannot be delivered and what to write instead.
