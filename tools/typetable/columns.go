@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,14 +31,7 @@ func columns(of rowtype.Table) (string, error) {
 }
 
 func cellsOf(r rowtype.Row) ([]string, error) {
-	declared := r.Declared
-	if declared == "" {
-		declared = "`" + r.Of.Native() + "`"
-	}
-	refuses := r.Refuses
-	if refuses == "" {
-		refuses = none
-	}
+	declared, refuses := cmp.Or(r.Declared, "`"+r.Of.Native()+"`"), cmp.Or(r.Refuses, none)
 	m, err := r.Of.Map()
 	var unmapped *rowtype.UnmappedError
 	if errors.As(err, &unmapped) {

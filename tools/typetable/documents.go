@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -41,11 +42,7 @@ func documents() (string, error) {
 		if cells[1] == cells[2] {
 			cells[2] = "the same"
 		}
-		refuses := k.Refuses
-		if refuses == "" {
-			refuses = none
-		}
-		fmt.Fprintf(&text, "| %s |\n", strings.Join(append(cells, refuses), " | "))
+		fmt.Fprintf(&text, "| %s |\n", strings.Join(append(cells, cmp.Or(k.Refuses, none)), " | "))
 	}
 	return text.String(), nil
 }
