@@ -5,25 +5,20 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/destination"
 	destmemory "github.com/lapstrake/lapstrake/shared/destination/memory"
-	"github.com/lapstrake/lapstrake/shared/exportconfig"
 	"github.com/lapstrake/lapstrake/shared/fault"
 	"github.com/lapstrake/lapstrake/shared/prove"
 	statememory "github.com/lapstrake/lapstrake/shared/runstate/memory"
 	"github.com/lapstrake/lapstrake/shared/taskqueue"
 	"github.com/lapstrake/lapstrake/shared/wire"
-	"github.com/lapstrake/lapstrake/shared/wiring"
 )
 
 // hazard is a small table that has led tools of this kind astray, and the ways
@@ -75,23 +70,13 @@ func runHazards(t *testing.T, sourceKeys, url string, hazards []hazard) {
 		}
 	}
 	d := newDesk(t)
-	cfg, err := wiring.LoadConfigFile(d.write(t, "rivet.yaml", config), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	local, done, err := wiring.OpenLocal(t.Context(), cfg, wiring.LocalOptions{
-		State: filepath.Join(d.dir, "state.db"), Log: slog.New(slog.DiscardHandler), Worker: "test",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = done() }()
+	local := inProcess(t, d, config)
 	stores := make(folders)
 	local.State, local.Destinations = statememory.New(), stores
 	local.Queue = func(q taskqueue.Queue) taskqueue.Queue { return twice{q, new(atomic.Int64)} }
 	for i, x := range trials {
 		t.Run(fmt.Sprintf("%s/%s/size %d, %d workers", x.hazard, x.cut, x.size, x.workers), func(t *testing.T) {
-			e := cfg.Exports[i]
+			e := local.Config.Exports[i]
 			store := stores.of(e.Destination)
 			run, err := runExport(t, local, e, x.workers)
 			get := func(key string) []byte {
@@ -138,18 +123,6 @@ func (f folders) of(at wire.Location) *destmemory.Store {
 // Open implements [destination.Opener].
 func (f folders) Open(_ context.Context, at wire.Location) (destination.Store, error) {
 	return f.of(at), nil
-}
-
-// runExport runs an export now, and returns its run.
-func runExport(t *testing.T, local *wiring.Local, e exportconfig.Export, workers int) (contract.RunID, error) {
-	t.Helper()
-	now := contract.NewTime(local.Clock.Now().Truncate(time.Millisecond))
-	name := contract.ExportName(e.Name)
-	run, err := local.Run(t.Context(), wire.Trigger{
-		Version: wire.Version, Action: wire.ActionRun, Export: name, ConfigURI: "rivet.yaml",
-		ScheduledTime: &now, RunID: contract.NewRunID(name, now.Time), TriggerID: local.IDs.NewID(),
-	}, workers)
-	return run.RunID, err
 }
 
 // csvRows are the rows of the parts of a publication, cells joined by |.

@@ -84,10 +84,7 @@ func TestEveryDocumentOfMongoDBArrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	columns := []column{{name: "_id"}, {name: "document"}}
-	cuts := []struct {
-		name, config string
-		parts        int
-	}{
+	cuts := []sourceCut{
 		{"full", "mode: full", 1},
 		{"ranges of the id", "mode: chunked, chunk_by_key: _id, chunk_count: 7", 7},
 		{"as the planner cuts it", "mode: chunked, chunk_size: 50", 4},
@@ -108,29 +105,16 @@ func TestEveryDocumentOfMongoDBArrives(t *testing.T) {
 		want = normalized(t, want, nil)
 		d := newDesk(t)
 		d.env["DATABASE_URL"] = at
-		config := "source: { type: mongo, url_env: DATABASE_URL, mongo: { json: " + flavour + " } }\nexports:\n"
-		for _, format := range []string{"parquet", "csv"} {
-			for i, c := range cuts {
-				config += fmt.Sprintf("  - { name: %s%d, table: docs, %s, format: %s, destination: { type: local, path: out/%s%d } }\n", format, i, c.config, format, format, i)
+		source := "{ type: mongo, url_env: DATABASE_URL, mongo: { json: " + flavour + " } }"
+		runCuts(t, d, flavour+", ", source, "table: docs", cuts, []string{"parquet", "csv"}, func(t *testing.T, of map[string]publication) {
+			p := of["parquet"]
+			if x := p.manifest.Source.Extraction; p.manifest.Source.Engine != "mongo" || x == nil || !strings.HasPrefix(x.Consistency, "snapshot@") {
+				t.Errorf("the source is %+v: what its tasks saw is not said", p.manifest.Source)
 			}
-		}
-		d.write(t, "rivet.yaml", config)
-		d.must(t, "run", "--workers", "3")
-		for i, c := range cuts {
-			t.Run(flavour+", "+c.name, func(t *testing.T) {
-				p := published(t, inFolder(t, filepath.Join(d.dir, fmt.Sprintf("out/parquet%d", i))))
-				if parts := len(p.manifest.Parts); parts < c.parts {
-					t.Errorf("%d parts, want %d: nothing was cut", parts, c.parts)
-				}
-				if x := p.manifest.Source.Extraction; p.manifest.Source.Engine != "mongo" || x == nil || !strings.HasPrefix(x.Consistency, "snapshot@") {
-					t.Errorf("the source is %+v: what its tasks saw is not said", p.manifest.Source)
-				}
-				sameRows(t, want, normalized(t, p.rows(t, "pyarrow", namesOf(columns)), nil))
-				sameRows(t, want, normalized(t, p.rows(t, "duckdb", namesOf(columns)), nil))
-				p = published(t, inFolder(t, filepath.Join(d.dir, fmt.Sprintf("out/csv%d", i))))
-				sameRows(t, want, normalized(t, p.rows(t, "csv", namesOf(columns)), columns))
-			})
-		}
+			sameRows(t, want, normalized(t, p.rows(t, "pyarrow", namesOf(columns)), nil))
+			sameRows(t, want, normalized(t, p.rows(t, "duckdb", namesOf(columns)), nil))
+			sameRows(t, want, normalized(t, of["csv"].rows(t, "csv", namesOf(columns)), columns))
+		})
 	}
 }
 

@@ -177,10 +177,7 @@ func createMySQLTypes(t *testing.T, db *sql.DB, generated int) (columns []column
 // mysqlCuts are the ways of reading t that give the same rows, and how many
 // parts they have at least. Ranges of equal width hold the keys of t in the
 // first and the last one.
-var mysqlCuts = []struct {
-	name, config string
-	parts        int
-}{
+var mysqlCuts = []sourceCut{
 	{"full", "mode: full", 1},
 	{"ranges of the unsigned primary key", "mode: chunked, chunk_count: 7", 2},
 	{"ranges of a column with NULLs", "mode: chunked, chunk_column: bucket, chunk_size: 25", 4},
@@ -195,27 +192,12 @@ func TestEveryValueOfMariaDBArrives(t *testing.T) {
 		columns, want := createMySQLTypes(t, db, 1500)
 		d := newDesk(t)
 		d.env["DATABASE_URL"] = at
-		config := "source: { type: mysql, url_env: DATABASE_URL }\nexports:\n"
-		for _, format := range []string{"parquet", "csv"} {
-			for i, c := range mysqlCuts {
-				config += fmt.Sprintf("  - { name: %s%d, table: t, %s, format: %s, columns: { %s }, destination: { type: local, path: out/%s%d } }\n",
-					format, i, c.config, format, overridesOf(columns), format, i)
-			}
-		}
-		d.write(t, "rivet.yaml", config)
-		d.must(t, "run", "--workers", "3")
-		for i, c := range mysqlCuts {
-			t.Run(server+", "+c.name, func(t *testing.T) {
-				p := published(t, inFolder(t, filepath.Join(d.dir, fmt.Sprintf("out/parquet%d", i))))
-				if parts := len(p.manifest.Parts); parts < c.parts {
-					t.Errorf("%d parts, want %d: nothing was cut", parts, c.parts)
-				}
-				sameRows(t, want, normalized(t, p.rows(t, "pyarrow", namesOf(columns)), nil))
-				sameRows(t, want, normalized(t, p.rows(t, "duckdb", namesOf(columns)), nil))
-				p = published(t, inFolder(t, filepath.Join(d.dir, fmt.Sprintf("out/csv%d", i))))
-				sameRows(t, want, normalized(t, p.rows(t, "csv", namesOf(columns)), columns))
-			})
-		}
+		keys := fmt.Sprintf("table: t, columns: { %s }", overridesOf(columns))
+		runCuts(t, d, server+", ", "{ type: mysql, url_env: DATABASE_URL }", keys, mysqlCuts, []string{"parquet", "csv"}, func(t *testing.T, of map[string]publication) {
+			sameRows(t, want, normalized(t, of["parquet"].rows(t, "pyarrow", namesOf(columns)), nil))
+			sameRows(t, want, normalized(t, of["parquet"].rows(t, "duckdb", namesOf(columns)), nil))
+			sameRows(t, want, normalized(t, of["csv"].rows(t, "csv", namesOf(columns)), columns))
+		})
 	}
 }
 

@@ -86,10 +86,7 @@ func TestEveryRowOfTheStandInForSQLServerArrives(t *testing.T) {
 	testenv.Server(t, testenv.ReaderPython)
 	const rows = 700
 	at, _ := sqlServer(t, rows, time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
-	cuts := []struct {
-		name, config string
-		parts        int
-	}{
+	cuts := []sourceCut{
 		{"full", "mode: full", 1},
 		{"ranges of a column", "mode: chunked, chunk_column: id, chunk_count: 5", 5},
 		{"ranges of a column with NULLs", "mode: chunked, chunk_column: bucket, chunk_size: 20", 3},
@@ -98,24 +95,13 @@ func TestEveryRowOfTheStandInForSQLServerArrives(t *testing.T) {
 	}
 	d := newDesk(t)
 	d.env["DATABASE_URL"] = at
-	config := "source: { type: mssql, url_env: DATABASE_URL }\nexports:\n"
-	for i, c := range cuts {
-		config += fmt.Sprintf("  - { name: orders%d, table: dbo.orders, %s, format: parquet, destination: { type: local, path: out/%d } }\n", i, c.config, i)
-	}
-	d.write(t, "rivet.yaml", config)
-	d.must(t, "run", "--workers", "3")
-	for i, c := range cuts {
-		t.Run(c.name, func(t *testing.T) {
-			p := published(t, inFolder(t, filepath.Join(d.dir, fmt.Sprintf("out/%d", i))))
-			if parts := len(p.manifest.Parts); parts < c.parts {
-				t.Errorf("%d parts, want %d: nothing was cut", parts, c.parts)
-			}
-			if s := p.manifest.Source; s.Engine != "mssql" || s.Extraction.Consistency != "per_task" {
-				t.Errorf("the manifest says %+v, %+v", s, s.Extraction)
-			}
-			sameRows(t, orderTexts(rows), strings.Split(p.query(t, ordersQuery), "\n"))
-		})
-	}
+	runCuts(t, d, "", "{ type: mssql, url_env: DATABASE_URL }", "table: dbo.orders", cuts, []string{"parquet"}, func(t *testing.T, of map[string]publication) {
+		p := of["parquet"]
+		if s := p.manifest.Source; s.Engine != "mssql" || s.Extraction.Consistency != "per_task" {
+			t.Errorf("the manifest says %+v, %+v", s, s.Extraction)
+		}
+		sameRows(t, orderTexts(rows), strings.Split(p.query(t, ordersQuery), "\n"))
+	})
 }
 
 // Without SNAPSHOT isolation the manifest says what the rows were read under.

@@ -157,32 +157,18 @@ func TestEveryValueOfTheStandInForSQLServerArrives(t *testing.T) {
 	for _, c := range sqlServerTypes {
 		columns = append(columns, c.column)
 	}
-	cuts := []struct {
-		name, config string
-		parts        int
-	}{
+	cuts := []sourceCut{
 		{"full", "mode: full", 1},
 		{"ranges of a column", "mode: chunked, chunk_column: id, chunk_count: 6", 6},
 		{"a text key", "mode: chunked, chunk_by_key: code, chunk_size: 40", 4},
 	}
 	d := newDesk(t)
 	d.env["DATABASE_URL"] = at
-	config := "source: { type: mssql, url_env: DATABASE_URL }\nexports:\n"
-	for i, c := range cuts {
-		config += fmt.Sprintf("  - { name: t%d, table: dbo.t, %s, format: parquet, columns: { %s }, destination: { type: local, path: out/%d } }\n", i, c.config, overridesOf(columns), i)
-	}
-	d.write(t, "rivet.yaml", config)
-	d.must(t, "run", "--workers", "3")
-	for i, c := range cuts {
-		t.Run(c.name, func(t *testing.T) {
-			p := published(t, inFolder(t, filepath.Join(d.dir, fmt.Sprintf("out/%d", i))))
-			if parts := len(p.manifest.Parts); parts < c.parts {
-				t.Errorf("%d parts, want %d: nothing was cut", parts, c.parts)
-			}
-			sameRows(t, want, normalized(t, p.rows(t, "pyarrow", namesOf(columns)), nil))
-			sameRows(t, want, normalized(t, p.rows(t, "duckdb", namesOf(columns)), nil))
-		})
-	}
+	keys := fmt.Sprintf("table: dbo.t, columns: { %s }", overridesOf(columns))
+	runCuts(t, d, "", "{ type: mssql, url_env: DATABASE_URL }", keys, cuts, []string{"parquet"}, func(t *testing.T, of map[string]publication) {
+		sameRows(t, want, normalized(t, of["parquet"].rows(t, "pyarrow", namesOf(columns)), nil))
+		sameRows(t, want, normalized(t, of["parquet"].rows(t, "duckdb", namesOf(columns)), nil))
+	})
 }
 
 // What no CSV holds is left out by an override.

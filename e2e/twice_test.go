@@ -2,19 +2,14 @@ package e2e
 
 import (
 	"context"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/lapstrake/lapstrake/internal/testenv"
-	"github.com/lapstrake/lapstrake/shared/contract"
 	"github.com/lapstrake/lapstrake/shared/runstate"
 	"github.com/lapstrake/lapstrake/shared/taskqueue"
-	"github.com/lapstrake/lapstrake/shared/wire"
-	"github.com/lapstrake/lapstrake/shared/wiring"
 )
 
 // twice is a queue that delivers every message twice, the second one right
@@ -42,17 +37,7 @@ func TestEveryMessageDeliveredTwiceGivesEveryRowOnce(t *testing.T) {
 	want := sourceRows(t, db, "t", columns)
 	d := newDesk(t)
 	t.Setenv("DATABASE_URL", db.url)
-	cfg, err := wiring.LoadConfigFile(d.write(t, "rivet.yaml", exportsOf("parquet", everyType, "table: t")), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	local, done, err := wiring.OpenLocal(t.Context(), cfg, wiring.LocalOptions{
-		State: filepath.Join(d.dir, "state.db"), Log: slog.New(slog.DiscardHandler), Worker: "test",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = done() }()
+	local := inProcess(t, d, exportsOf("parquet", everyType, "table: t"))
 	var sent, completed atomic.Int64
 	local.Queue = func(q taskqueue.Queue) taskqueue.Queue { return twice{q, &sent} }
 	local.Progress = func(c runstate.Chunk) {
@@ -60,22 +45,17 @@ func TestEveryMessageDeliveredTwiceGivesEveryRowOnce(t *testing.T) {
 			completed.Add(1)
 		}
 	}
-	for i, e := range cfg.Exports {
+	for i, e := range local.Config.Exports {
 		t.Run(cuts[i].name, func(t *testing.T) {
 			sent.Store(0)
 			completed.Store(0)
-			now := contract.NewTime(local.Clock.Now().Truncate(time.Millisecond))
-			name := contract.ExportName(e.Name)
-			run, err := local.Run(t.Context(), wire.Trigger{
-				Version: wire.Version, Action: wire.ActionRun, Export: name, ConfigURI: "rivet.yaml",
-				ScheduledTime: &now, RunID: contract.NewRunID(name, now.Time), TriggerID: local.IDs.NewID(),
-			}, 8)
+			run, err := runExport(t, local, e, 8)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p := published(t, inFolder(t, filepath.Join(d.dir, "out", "parquet", e.Name)))
-			if p.manifest.RunID != run.RunID {
-				t.Errorf("published is %s, not %s", p.manifest.RunID, run.RunID)
+			if p.manifest.RunID != run {
+				t.Errorf("published is %s, not %s", p.manifest.RunID, run)
 			}
 			if tasks := completed.Load(); sent.Load() <= tasks {
 				t.Errorf("%d messages for %d tasks: the test no longer tests anything", sent.Load(), tasks)
