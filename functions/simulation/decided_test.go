@@ -54,16 +54,8 @@ func TestResumeOfACrashAtEveryCallOfARunThatPublishesNothing(t *testing.T) {
 // back after a successor has taken the fence: the sidecar alone says what it is.
 func TestCommittedRunWithoutItsPlanHasSucceeded(t *testing.T) {
 	w := newWorld(10, 0)
-	sidecar := contract.SidecarName(w.runID(1))
 	prefix := destination.Prefixed(w.bucket, "out/")
-	w.before = func(string) { // it dies as soon as its sidecar stands
-		if _, err := prefix.Head(t.Context(), sidecar); err == nil && w.death.at == 0 {
-			w.death.at = w.calls + 1
-		}
-	}
-	triggerUntilPlanned(t, w, 1)
-	w.drainUntilDead(t)
-	w.before = nil
+	w.dieAtTheSidecar(t)
 	w.now = w.now.Add(planTimeout)
 	triggerUntilPlanned(t, w, 2)
 	plan := contract.PlanKey("orders", w.runID(1))
@@ -96,13 +88,7 @@ func TestRepairJustBeforeTheFreeze(t *testing.T) {
 func repairJustBeforeTheFreeze(t *testing.T, lost bool) {
 	w := newWorld(10, 0)
 	triggerUntilPlanned(t, w, 1)
-	for {
-		if ok, err := w.deliver(t.Context(), chunkQueue); err != nil {
-			t.Fatal(err)
-		} else if !ok {
-			break
-		}
-	}
+	w.deliverChunks(t)
 	repaired := false
 	w.before = func(op string) {
 		if op != "BeginFinalize" || repaired {

@@ -20,13 +20,7 @@ func TestOverlappingRuns(t *testing.T) {
 			t.Run(fmt.Sprintf("%s after %d deliveries", conflict, step), func(t *testing.T) {
 				w := newWorld(10, 0)
 				triggerUntilPlanned(t, w, 1)
-				for range step {
-					if ok, err := w.deliver(t.Context(), chunkQueue); err != nil {
-						t.Fatal(err)
-					} else if !ok {
-						_, _ = w.deliver(t.Context(), wire.FinalizeQueue)
-					}
-				}
+				w.deliverSome(t, step)
 				live := !w.run(t, 1).Status.Terminal()
 				second := w.trigger(2)
 				second.OnConflict = conflict
@@ -94,15 +88,7 @@ func TestDestinationChangesBetweenTwoPlanners(t *testing.T) {
 func TestPredecessorWithoutItsPartIsNotRolledForward(t *testing.T) {
 	w := newWorld(10, 0)
 	prefix := destination.Prefixed(w.bucket, "out/")
-	sidecar := contract.SidecarName(w.runID(1))
-	w.before = func(string) { // it dies as soon as its sidecar stands
-		if _, err := prefix.Head(t.Context(), sidecar); err == nil && w.death.at == 0 {
-			w.death.at = w.calls + 1
-		}
-	}
-	triggerUntilPlanned(t, w, 1)
-	w.drainUntilDead(t)
-	w.before = nil
+	w.dieAtTheSidecar(t)
 	w.dropMessages(t)
 	part, err := prefix.Head(t.Context(), "part-000001.csv")
 	if err != nil {

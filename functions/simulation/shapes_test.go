@@ -253,7 +253,7 @@ func (s shape) overlap(t *testing.T, step int) *history {
 	h := s.record(t, fmt.Sprintf("superseded after %d deliveries", step))
 	w := h.w
 	triggerUntilPlanned(t, w, 1)
-	s.deliver(t, w, step)
+	w.deliverSome(t, step)
 	if s.shared {
 		s.grow(w)
 	}
@@ -272,7 +272,7 @@ func (s shape) lostTable(t *testing.T, step int) *history {
 	h := s.record(t, fmt.Sprintf("table lost after %d deliveries", step))
 	w := h.w
 	triggerUntilPlanned(t, w, 1)
-	s.deliver(t, w, step)
+	w.deliverSome(t, step)
 	if s.shared {
 		s.grow(w)
 	}
@@ -283,28 +283,11 @@ func (s shape) lostTable(t *testing.T, step int) *history {
 	return h.end(t)
 }
 
-func (s shape) deliver(t *testing.T, w *world, n int) {
-	t.Helper()
-	for range n {
-		if ok, err := w.deliver(t.Context(), chunkQueue); err != nil {
-			t.Fatal(err)
-		} else if !ok {
-			_, _ = w.deliver(t.Context(), wire.FinalizeQueue)
-		}
-	}
-}
-
 // extract delivers chunk messages until none is left, and keeps the finalizer
 // away: every task is completed and nothing is published.
 func (s shape) extract(t *testing.T, w *world) {
 	t.Helper()
-	for {
-		if ok, err := w.deliver(t.Context(), chunkQueue); err != nil {
-			t.Fatal(err)
-		} else if !ok {
-			break
-		}
-	}
+	w.deliverChunks(t)
 	for _, c := range w.chunks(t, 1) {
 		if c.Live() && c.Status != runstate.ChunkCompleted {
 			t.Fatalf("task %s is %s: the test no longer tests anything", c.ID, c.Status)

@@ -134,11 +134,7 @@ func TestResumeKeepsWhatIsCompleted(t *testing.T) {
 func TestLostPartIsMadeAgain(t *testing.T) {
 	w := newWorld(10, 0)
 	triggerUntilPlanned(t, w, 1)
-	for {
-		if ok, err := w.deliver(t.Context(), chunkQueue); err != nil || !ok {
-			break
-		}
-	}
+	w.deliverChunks(t)
 	prefix := destination.Prefixed(w.bucket, "out/")
 	o, err := prefix.Head(t.Context(), "part-000002.csv")
 	if err != nil {

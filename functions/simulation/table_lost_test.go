@@ -3,8 +3,6 @@ package simulation
 import (
 	"fmt"
 	"testing"
-
-	"github.com/lapstrake/lapstrake/shared/wire"
 )
 
 // The whole table is lost between any two deliveries. The next run starts from
@@ -13,13 +11,7 @@ func TestTableLostAtEveryStep(t *testing.T) {
 	for step := range 12 {
 		w := newWorld(10, 0)
 		triggerUntilPlanned(t, w, 1)
-		for range step {
-			if ok, err := w.deliver(t.Context(), chunkQueue); err != nil {
-				t.Fatal(err)
-			} else if !ok {
-				_, _ = w.deliver(t.Context(), wire.FinalizeQueue)
-			}
-		}
+		w.deliverSome(t, step)
 		w.loseTable()
 		w.drainUntilDead(t) // messages of the lost run come in vain
 		triggerUntilPlanned(t, w, 2)
