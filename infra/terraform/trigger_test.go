@@ -36,16 +36,26 @@ func accepted(t *testing.T, from string, fields map[string]any) {
 	}
 }
 
-func TestStateMachinesSendTriggersThatThePlannerTakes(t *testing.T) {
+// stateMachines are those of the examples, by their files.
+func stateMachines(t *testing.T) map[string]any {
+	t.Helper()
 	files, err := filepath.Glob("examples/*/*.asl.json")
 	if err != nil || len(files) != 2 {
 		t.Fatalf("state machines: %v %v", files, err)
 	}
+	machines := make(map[string]any)
 	for _, file := range files {
 		var machine any
 		if err := json.Unmarshal([]byte(read(t, file)), &machine); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
+		machines[file] = machine
+	}
+	return machines
+}
+
+func TestStateMachinesSendTriggersThatThePlannerTakes(t *testing.T) {
+	for file, machine := range stateMachines(t) {
 		payloads := find(machine, "Payload")
 		if len(payloads) != 1 {
 			t.Fatalf("%s calls the planner %d times", file, len(payloads))
@@ -66,15 +76,7 @@ func TestStateMachinesSendTriggersThatThePlannerTakes(t *testing.T) {
 // A gate lets through what it knows to be good, not what it does not know to be
 // bad.
 func TestGatesOfStateMachinesAreClosedUnlessTheyAreOpened(t *testing.T) {
-	files, err := filepath.Glob("examples/*/*.asl.json")
-	if err != nil || len(files) != 2 {
-		t.Fatalf("state machines: %v %v", files, err)
-	}
-	for _, file := range files {
-		var machine any
-		if err := json.Unmarshal([]byte(read(t, file)), &machine); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+	for file, machine := range stateMachines(t) {
 		gates := slices.Concat(find(machine, "Gate"), find(machine, "Verdict"))
 		if len(gates) == 0 {
 			t.Errorf("%s has no gate", file)
