@@ -46,20 +46,7 @@ func TestCursorsOfEveryType(t *testing.T) {
 			if strings.HasPrefix(tc.spelled, "numeric") && tc.spelled == "numeric" {
 				r.Relation.Overrides = map[string]string{"c": "text"}
 			}
-			for i, step := range []struct{ add, want string }{
-				{"", "1 2"},
-				{"", ""},
-				{"(4, '" + tc.equal + "')", "4"},
-				{"(5, '" + tc.equal + "'), (6, '" + tc.different + "')", "5 6"},
-				{"", ""},
-			} {
-				if step.add != "" {
-					s.exec(t, "insert into t values "+step.add)
-				}
-				if got := strings.Join(r.Next(t), " "); got != step.want {
-					t.Fatalf("run %d has rows %q, want %q (position %s)", i+1, got, step.want, *r.Position)
-				}
-			}
+			r.Follow(t, tc.equal, tc.different, func(values string) { s.exec(t, "insert into t values "+values) })
 		})
 	}
 }

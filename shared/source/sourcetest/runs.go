@@ -3,6 +3,7 @@ package sourcetest
 import (
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lapstrake/lapstrake/shared/keyspace"
@@ -18,6 +19,28 @@ type Runs struct {
 	Position *string
 
 	keys []keyspace.Key
+}
+
+// Follow makes runs while rows come to a table t(id, c) with the ids 1 and 2 and
+// one without a c: more at the last value, spelled equal, and at one after it.
+// add inserts rows, as SQL writes their values.
+func (r *Runs) Follow(t *testing.T, equal, different string, add func(values string)) {
+	t.Helper()
+	for i, step := range []struct{ add, want string }{
+		{"", "1 2"},
+		{"", ""},
+		{"(4, '" + equal + "')", "4"},
+		{"(5, '" + equal + "'), (6, '" + different + "')", "5 6"},
+		{"", ""},
+		{"(0, '" + different + "')", "0"}, // a key below those that were delivered
+	} {
+		if step.add != "" {
+			add(step.add)
+		}
+		if got := strings.Join(r.Next(t), " "); got != step.want {
+			t.Fatalf("run %d has rows %q, want %q (position %q)", i+1, got, step.want, *r.Position)
+		}
+	}
 }
 
 // Next returns the ids of one run, sorted as text, and moves the position.
